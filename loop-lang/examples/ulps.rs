@@ -1,7 +1,12 @@
-//! Measures the errors of the transcendental functions in units in the last place: one-argument `f32`
-//! functions for all 2^32 operands, the others for many. Run with `--release`. Arguments: how many
-//! operands of each `f64` function are compared with the reference (10^5 if not given), `quick` to take
-//! every 1009th `f32` operand only, and names of functions, to measure no others.
+//! Measures the errors of the transcendental functions in units in the last place.
+//!
+//! One-argument `f32` functions are measured for all 2^32 operands, the others for many. Run with
+//! `--release`. Arguments:
+//!
+//! * the number of operands of each `f64` function that are compared with the reference (default
+//!   10^5);
+//! * `quick`, to take only every 1009th `f32` operand;
+//! * names of functions, to measure only these.
 
 #[path = "../tests/ulps/mod.rs"]
 mod ulps;
@@ -11,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use ulps::*;
 
-/// The largest error and the operands where it is.
+/// The largest error and its operands.
 #[derive(Clone, Copy, Default)]
 struct Worst {
     error: f64,

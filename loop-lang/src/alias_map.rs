@@ -1,13 +1,14 @@
-//! A map in which a set of keys (synonyms) shares one value: the structure through which loops merge.
+//! Alias maps: a set of keys (synonyms) shares one value. Loops merge through this structure.
 //!
-//! After the `AliasMap` of the LiveFusion thesis, chapter "Loop representation: The Loop Language". Sets are numbered in order of insertion and a joined set
-//! keeps the number of its older part, so everything made from an alias map is deterministic. Joining
-//! two sets moves the keys of the smaller one: a key moves at most log(n) times.
+//! It follows the `AliasMap` of the LiveFusion thesis, chapter "Loop representation: The Loop
+//! Language". Sets are numbered in order of insertion, and a joined set keeps the number of its
+//! older part. So everything derived from an alias map is deterministic. A join of two sets moves
+//! the keys of the smaller one: a key moves at most log(n) times.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
-/// Keys in disjoint sets of synonyms, one value per set.
+/// Maps disjoint sets of synonymous keys to values.
 #[derive(Clone, Debug)]
 pub struct AliasMap<K, V> {
     /// The handle of each key's set. A handle stays with the keys, a slot with the set's age.
@@ -27,12 +28,16 @@ impl<K, V> Default for AliasMap<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
-    /// An empty map.
+    /// Returns an empty map.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a set of synonyms with its value. Returns the value again if a key is present already.
+    /// Adds a set of synonyms with its value.
+    ///
+    /// # Errors
+    ///
+    /// Returns the value if a key is already present.
     pub fn insert(&mut self, keys: impl IntoIterator<Item = K>, value: V) -> Result<(), V> {
         let mut keys: Vec<K> = keys.into_iter().collect();
         let mut seen = FxHashSet::default();
@@ -47,25 +52,31 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         Ok(())
     }
 
-    /// The value that `key` shares with its synonyms.
+    /// Returns the value that `key` shares with its synonyms.
     pub fn get(&self, key: K) -> Option<&V> {
         self.at(self.slot(key)?).map(|(_, v)| v)
     }
 
-    /// The value that `key` shares with its synonyms, to be changed for all of them.
+    /// Returns the shared value mutably.
+    ///
+    /// A change applies to all synonyms of `key`.
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let slot = self.slot(key)?;
         self.slots.get_mut(slot)?.as_mut().map(|s| &mut s.1)
     }
 
-    /// All keys that share `key`'s value, `key` included; empty if it is absent.
+    /// Returns all keys that share `key`'s value, including `key`.
+    ///
+    /// The result is empty if `key` is absent.
     pub fn synonyms(&self, key: K) -> &[K] {
         self.slot(key)
             .and_then(|s| self.at(s))
             .map_or(&[], |(k, _)| k)
     }
 
-    /// Makes `new` a synonym of `key`. False if `key` is absent or `new` is already present elsewhere.
+    /// Makes `new` a synonym of `key`.
+    ///
+    /// Returns false if `key` is absent or `new` is already in another set.
     pub fn add_synonym(&mut self, key: K, new: K) -> bool {
         let Some(&handle) = self.handle_of.get(&key) else {
             return false;
@@ -80,10 +91,15 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         true
     }
 
-    /// Joins the sets of `a` and `b` into one whose value is `merge(value of the older set, value
-    /// of the younger set)`; it keeps the older set's slot. Joining a set with itself changes nothing.
+    /// Joins the sets of `a` and `b`.
     ///
-    /// Errors: passes on `merge`'s error, with both sets removed; `Ok(false)` if a key is absent.
+    /// The new value is `merge(value of the older set, value of the younger set)`, in the older
+    /// set's slot. A join of a set with itself changes nothing. The result is `Ok(false)` if a key
+    /// is absent.
+    ///
+    /// # Errors
+    ///
+    /// Returns `merge`'s error, with both sets removed.
     pub fn unify<E>(
         &mut self,
         a: K,
@@ -133,8 +149,10 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         }
     }
 
-    /// The union of two maps. Sets that share a key become one, and their values are merged; a set of
-    /// one map that meets several of the other joins them all.
+    /// Returns the union of two maps.
+    ///
+    /// Sets that share a key are joined, and their values are merged. A set that overlaps several
+    /// sets of the other map joins them all.
     pub fn union<E>(
         mut self,
         other: Self,
@@ -162,7 +180,7 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         Ok(self)
     }
 
-    /// The same synonyms with every value mapped.
+    /// Maps every value and keeps the synonyms.
     pub fn map<W>(self, mut f: impl FnMut(&[K], V) -> W) -> AliasMap<K, W> {
         let slots = self.slots.into_iter().map(|slot| {
             slot.map(|(keys, v)| {
@@ -177,7 +195,7 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         }
     }
 
-    /// Every key, set by set in slot order.
+    /// Lists every key, set by set in slot order.
     pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
         self.slots
             .iter()
@@ -185,32 +203,34 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
             .flat_map(|s| s.0.iter().copied())
     }
 
-    /// Every set with its value, in slot order.
+    /// Lists every set with its value, in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (&[K], &V)> {
         self.slots.iter().flatten().map(|(k, v)| (&k[..], v))
     }
 
-    /// Every value, to be changed, in slot order.
+    /// Lists every value mutably, in slot order.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.slots.iter_mut().flatten().map(|(_, v)| v)
     }
 
-    /// The slot number of a key's set: dense after [`AliasMap::reorder`], and equal for synonyms.
+    /// Returns the slot number of a key's set.
+    ///
+    /// It is dense after [`AliasMap::reorder`], and equal for synonyms.
     pub fn slot(&self, key: K) -> Option<usize> {
         self.handle_of.get(&key).map(|h| self.slot_of[*h])
     }
 
-    /// The set and value in a slot.
+    /// Returns the set and value in a slot.
     pub fn at(&self, slot: usize) -> Option<(&[K], &V)> {
         self.slots.get(slot)?.as_ref().map(|(k, v)| (&k[..], v))
     }
 
-    /// Number of sets.
+    /// Returns the number of sets.
     pub fn len(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
-    /// Whether there is no set.
+    /// Tells whether there is no set.
     pub fn is_empty(&self) -> bool {
         self.slots.iter().all(Option::is_none)
     }
@@ -226,8 +246,9 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         self.handle_of.retain(|_, h| slots[slot_of[*h]].is_some());
     }
 
-    /// Renumbers the sets densely in the order of `order(keys, value)`, and sorts the synonyms of
-    /// each set by `key_order`, so that equal maps print equally.
+    /// Renumbers the sets densely in the order of `order(keys, value)`.
+    ///
+    /// It also sorts the synonyms of each set by `key_order`, so that equal maps print equally.
     pub fn reorder<O: Ord, P: Ord>(
         &mut self,
         mut order: impl FnMut(&[K], &V) -> O,

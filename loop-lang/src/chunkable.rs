@@ -1,20 +1,20 @@
-//! Which loops may run in chunks out of order, and what a chunk must know to find its place.
+//! Chunkability: which loops may run in chunks out of order.
 //!
-//! A chunk is summed up from identities and emitted from its prefix, so any chunk may come first.
-//! That needs of a loop that
+//! A chunk is summed up from identities and emitted from its prefix, so chunks may run in any
+//! order. This requires three properties of a loop:
 //!
-//! * every carried group has an operator that joins chunks, and may be reassociated;
-//! * where a stream stands follows from counters (a cursor's place follows from all that came
-//!   before);
-//! * it reads no array that it writes, and writes no element twice: of two writes the later one
-//!   stays. Scratch arrays it may: each thread has its own, and [where chunks begin](begins_with_root) nothing in them is
-//!   asked for.
+//! * Every carried group has an operator that combines chunks, and may be reassociated.
+//! * Positions in streams follow from counters. (A cursor's position depends on all earlier
+//!   elements.)
+//! * It reads no array that it writes, and writes no element twice, since the later write would
+//!   win. Scratch arrays are exempt: each thread has its own, and [where chunks
+//!   begin](begins_with_root) their content is dead.
 //!
-//! [`roles`] says what a chunk must know of each group before it runs, [`ChunkPlan`] how groups are joined
-//! where chunks meet.
+//! [`roles`] lists the groups that a chunk must know before it runs. [`ChunkPlan`] describes how
+//! groups combine between chunks.
 //!
-//! What is written at a counter that moves on is written once. Statements that write to one array
-//! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
+//! Writes at an advancing counter are unique. Several writes to one array are assumed to have
+//! different elements, like the parts of an `append`: lowering guarantees that.
 
 mod growing;
 pub(crate) mod origins;
@@ -36,21 +36,21 @@ use origins::Origins;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// Why the chunks of a loop run in order only.
+/// Describes why the chunks of a loop must run in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Why {
-    /// The combinator that is the reason.
+    /// The responsible combinator.
     pub comb: CombId,
-    /// The name of the user's call: `scan_seq`, `merge`.
+    /// The name of the user's function: `scan_seq`, `merge`.
     pub kind: String,
     /// The obstacle.
     pub reason: Reason,
 }
 
-/// What keeps chunks in order.
+/// Lists the obstacles to reordering chunks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Reason {
-    /// A carried group without a combine operator, or with a promise of left-to-right order.
+    /// A carried group without a combine operator, or with a guarantee of left-to-right order.
     Sequential,
     /// A stream that is advanced on demand.
     Cursor,
@@ -60,12 +60,13 @@ pub enum Reason {
     Reread,
     /// Writes at indices that may repeat.
     Writes,
-    /// A carried value between root iterations, in a loop whose passes share a segment's elements.
+    /// A carried value between root iterations, in a loop with passes that share a segment's
+    /// elements.
     Across,
 }
 
 impl Why {
-    /// A change of the program by which chunks could run in any order.
+    /// Suggests a change of the program that makes chunks independent.
     pub fn help(&self) -> &'static str {
         match self.reason {
             Reason::Sequential => "use `fold`, `scan` or `aggregate` with an associative operator",
@@ -92,7 +93,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Whether the chunks of a loop may run in any order: if not, why.
+/// Checks whether the chunks of a loop may run in any order.
 ///
 /// ```
 /// let text = "loop last
@@ -163,7 +164,8 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
 }
 
 impl Origins<'_> {
-    /// What keeps a statement's chunks in order, if anything. What is early is before the guard at which they would begin.
+    /// Returns the reason why a statement's chunks must run in order, if there is one. `early`
+    /// lists the places before the guard at which chunks would begin.
     fn in_order(&self, place: Place, stmt: &Stmt, early: &FxHashSet<Place>) -> Option<Reason> {
         let Place::At { rate, .. } = place else {
             return None;

@@ -1,13 +1,15 @@
-//! Dominators of a flow graph, by the algorithm of Lengauer and Tarjan: O(n log n), no recursion.
+//! Dominators of a flow graph, by Lengauer and Tarjan's algorithm: O(n log n), no recursion.
 
-/// Which nodes are on every path from the entry to a node.
+/// Answers dominance queries on a flow graph.
 pub struct Dominators {
-    /// Preorder number in the dominator tree, and size of the subtree; none if unreachable.
+    /// The preorder number in the dominator tree and the size of the subtree; none if unreachable.
     interval: Vec<Option<(usize, usize)>>,
 }
 
 impl Dominators {
-    /// Of the graph with the given successors; node 0 is the entry.
+    /// Computes the dominators of a graph given by successors.
+    ///
+    /// Node 0 is the entry.
     pub fn of(successors: &[Vec<usize>]) -> Dominators {
         let n = successors.len();
         if n == 0 {
@@ -17,7 +19,7 @@ impl Dominators {
         }
         let (order, number, parent) = depth_first(successors);
         let idom = immediate(successors, &order, &number, &parent);
-        // Both loops use that a node comes after its dominator in `order`.
+        // In `order`, a node comes after its dominator.
         let mut size = vec![1usize; order.len()];
         for i in (1..order.len()).rev() {
             size[idom[i]] += size[i];
@@ -36,7 +38,9 @@ impl Dominators {
         Dominators { interval }
     }
 
-    /// Whether every path to `b` goes through `a`. True if `b` cannot be reached at all.
+    /// Tells whether every path to `b` goes through `a`.
+    ///
+    /// It holds if `b` is unreachable.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.interval[a], self.interval[b]) {
             (_, None) => true,
@@ -45,7 +49,7 @@ impl Dominators {
         }
     }
 
-    /// Whether there is a path from the entry to a node.
+    /// Tells whether there is a path from the entry to a node.
     pub fn reachable(&self, node: usize) -> bool {
         self.interval[node].is_some()
     }
@@ -53,7 +57,7 @@ impl Dominators {
 
 const NONE: usize = usize::MAX;
 
-/// Nodes in preorder, each node's number in it, and each number's parent.
+/// Returns the nodes in preorder, each node's number in it, and each number's parent.
 fn depth_first(successors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
     let mut number = vec![NONE; successors.len()];
     let (mut order, mut parent) = (Vec::new(), Vec::new());
@@ -71,7 +75,7 @@ fn depth_first(successors: &[Vec<usize>]) -> (Vec<usize>, Vec<usize>, Vec<usize>
     (order, number, parent)
 }
 
-/// Immediate dominators, all in preorder numbers.
+/// Returns the immediate dominators, all in preorder numbers.
 fn immediate(
     successors: &[Vec<usize>],
     order: &[usize],
@@ -117,7 +121,7 @@ fn immediate(
     idom
 }
 
-/// The forest of nodes seen so far, with path compression.
+/// The forest of visited nodes, with path compression.
 struct Forest {
     ancestor: Vec<usize>,
     label: Vec<usize>,
@@ -125,7 +129,8 @@ struct Forest {
 }
 
 impl Forest {
-    /// The node with the least semidominator on the path from `v` to its tree's root (exclusive).
+    /// Returns the node with the least semidominator on the path from `v` to its tree's root
+    /// (exclusive).
     fn eval(&mut self, v: usize) -> usize {
         if self.ancestor[v] == NONE {
             return self.label[v];
@@ -152,7 +157,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether `b` can be reached without going through `a`.
+    /// Tells whether `b` is reachable without going through `a`.
     fn avoids(successors: &[Vec<usize>], a: usize, b: usize) -> bool {
         let mut seen = vec![false; successors.len()];
         let mut stack = if a == 0 { vec![] } else { vec![0] };
@@ -175,7 +180,7 @@ mod tests {
             }
             let dominators = Dominators::of(&successors);
             for b in 0..12 {
-                // Nothing is node 12, so avoiding it is being reachable.
+                // Node 12 does not exist, so avoiding it is being reachable.
                 prop_assert_eq!(dominators.reachable(b), avoids(&successors, 12, b));
                 for a in 0..12 {
                     prop_assert_eq!(dominators.dominates(a, b), !avoids(&successors, a, b) && dominators.reachable(a)

@@ -6,9 +6,9 @@ macro_rules! entity {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub u32);
         impl $name {
-            /// Position in its table.
+            /// Returns its position in the table.
             pub fn index(self) -> usize { self.0 as usize }
-            /// The entity at a position of its table.
+            /// Returns the entity at a position of its table.
             pub fn new(index: usize) -> Self { $name(index as u32) }
         }
         impl std::fmt::Debug for $name {
@@ -20,18 +20,18 @@ macro_rules! entity {
 }
 
 entity! {
-    /// A combinator that contributed statements to the loop.
+    /// Identifies a combinator that contributed statements to the loop.
     CombId("c");
-    /// A scalar or array variable.
+    /// Identifies a scalar or array variable.
     Var("v");
-    /// A rate of the rate tree.
+    /// Identifies a rate of the rate tree.
     RateId("r");
-    /// A carried group.
+    /// Identifies a carried group.
     GroupId("g");
-    /// A combine function.
+    /// Identifies a combine function.
     FnId("f");
-    /// A place where the loop may trap.
+    /// Identifies a possible trap of the loop.
     TrapId("t");
-    /// A basic block: the position of its label set in the loop's alias map.
+    /// Identifies a basic block by the position of its label set in the loop's alias map.
     BlockId("b");
 }

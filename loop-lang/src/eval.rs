@@ -1,8 +1,8 @@
-//! What the operators compute, on canonical words (see [`Const`](crate::types::Const)): the reference
-//! for every backend.
+//! Operator semantics on canonical words (see [`Const`](crate::types::Const)), the reference for
+//! all backends.
 //!
-//! Transcendental functions are those of [`crate::math`]. NaN payloads carry no meaning and are left as the
-//! machine gives them, except that `min` and `max` of two NaN give the canonical quiet NaN.
+//! Transcendental functions are those of [`crate::math`]. NaN payloads are unspecified. The
+//! exception is `min` and `max` of two NaN, which give the canonical quiet NaN.
 
 mod call;
 #[cfg(test)]
@@ -14,13 +14,13 @@ use crate::math::Math;
 use crate::op::Op;
 use crate::types::{Ty, canonical};
 
-/// A machine's value and its canonical word.
+/// Converts between a machine value and its canonical word.
 trait Native {
     fn of(word: u64) -> Self;
     fn word(self) -> u64;
 }
 
-/// The smaller and the larger of two floats.
+/// Computes the smaller and the larger of two floats.
 trait Extremum {
     fn smaller(self, other: Self) -> Self;
     fn larger(self, other: Self) -> Self;
@@ -59,7 +59,7 @@ macro_rules! native {
             }
         })*
     };
-    // One of the operands, ignoring NaN; of two numbers the first if that is said.
+    // Picks one operand, ignoring NaN; of two numbers the first if `first` holds.
     (@pick $t:ident $a:ident $b:ident $first:ident) => {
         match ($a.is_nan(), $b.is_nan()) {
             (true, true) => $t::NAN,
@@ -79,8 +79,8 @@ native! {
 native!(ints i8 i16 i32 i64 u8 u16 u32 u64);
 native!(floats f32 f64);
 
-/// A word of a value that is computed at the type of the operands, for those types that are named; 0 at
-/// others, and for another number of operands.
+/// Computes a value at the operands' type, for the listed types. The result is 0 for other types
+/// and for a wrong number of operands.
 macro_rules! at {
     ($from:ident $args:ident $of:tt $value:expr; $($ty:ident $t:ident)*) => {
         match $from {
@@ -99,8 +99,10 @@ macro_rules! at {
     };
 }
 
-/// Value of `op`. `from` is the type of the first operand (of the arms, for `select`), `to` the
-/// result's type. For operands that do not fit the operator the value is 0.
+/// Returns the value of `op` on canonical words.
+///
+/// `from` is the type of the first operand (of the arms, for `select`), `to` the result's type. For
+/// operands that do not fit the operator, the value is 0.
 #[inline]
 pub fn eval(op: Op, from: Ty, to: Ty, args: &[u64]) -> u64 {
     macro_rules! ints {
@@ -224,7 +226,7 @@ pub fn eval(op: Op, from: Ty, to: Ty, args: &[u64]) -> u64 {
     }
 }
 
-/// Conversion as Rust's `as`; to `bool`, whether the operand is not 0.
+/// Converts as Rust's `as` does; a `bool` is whether the operand is not 0.
 fn cast(from: Ty, to: Ty, a: u64) -> u64 {
     match (from, to) {
         (Ty::F32, Ty::F64) => f64::from(f32::from_bits(a as u32)).to_bits(),
@@ -240,7 +242,7 @@ fn cast(from: Ty, to: Ty, a: u64) -> u64 {
     }
 }
 
-/// An `f32` is widened before it is converted: that is exact, so nothing is rounded twice.
+/// An `f32` is widened before conversion: that is exact, so it rounds only once.
 fn from_float(x: f64, to: Ty) -> u64 {
     match to {
         Ty::Bool => u64::from(x != 0.0),

@@ -1,5 +1,6 @@
-//! Which arrays a loop fills: every element that is left in the end was written, so that it does not matter
-//! what was in the memory before.
+//! Filled arrays: every remaining element was written by the loop.
+//!
+//! The memory's original contents therefore do not matter.
 
 mod segments;
 
@@ -10,11 +11,13 @@ use crate::types::Const;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The arrays of `newArray` whose elements are all written before the loop ends, and which it does not
-/// read before: those that are written in each iteration at the counter of their rate, and are as long as
-/// that counts, or cut to it. Several phases may write one, each behind what those before it have written.
-/// And those that are no results, of which what is read was written before: by an earlier pass over the same
-/// segment.
+/// Returns the `newArray` arrays with only written elements.
+///
+/// The loop writes all elements before it ends, and does not read them before they are written. Two
+/// patterns qualify. First, every iteration writes the array at the rate's counter, and the array's
+/// length is the trip count, or it is cut to that. Several phases may write one array, each after
+/// the elements of earlier phases. Second, the array is no result, and each read element was
+/// written by an earlier pass over the same segment.
 ///
 /// ```
 /// let text = "loop squares
@@ -59,30 +62,30 @@ pub fn filled(program: &Loop) -> FxHashSet<Var> {
         .collect()
 }
 
-/// What is done to the arrays that a loop makes.
+/// Holds the uses of arrays made by the loop.
 #[derive(Default)]
 struct Uses {
     /// New arrays and their sizes.
     made: FxHashMap<Var, Atom>,
-    /// Where each array is written, and at which index.
+    /// The places and indices of each array's writes.
     writes: FxHashMap<Var, Vec<(Place, Atom)>>,
-    /// Where each carried variable is assigned.
+    /// The places of each carried variable's assignments.
     assigned: FxHashMap<Var, Vec<Place>>,
-    /// Where each array is read, and at which index.
+    /// The places and indices of each array's reads.
     reads: FxHashMap<Var, Vec<(Place, Atom)>>,
-    /// Between which parts of a rate's iterations each array is sorted, and how many of its elements.
+    /// The places and lengths of each array's sorts.
     sorts: FxHashMap<Var, Vec<(Place, Atom)>>,
-    /// What each array is cut to.
+    /// The lengths that each array is cut to.
     cuts: FxHashMap<Var, Vec<Atom>>,
     /// Arrays that are returned.
     whole: FxHashSet<Var>,
-    /// Arrays that are used otherwise.
+    /// Arrays with other uses.
     other: FxHashSet<Var>,
-    /// How many ways lead to a place.
+    /// The number of control-flow edges into a place.
     edges: FxHashMap<Place, usize>,
 }
 
-/// Where control may go from a block.
+/// Lists the targets of a block.
 fn targets(block: &Block) -> impl Iterator<Item = Label> {
     let (one, other) = match block.end {
         End::Goto(l) => (Some(l), None),
@@ -149,7 +152,7 @@ impl Uses {
             || self.fills_rows(origins, (array, size), &written)
     }
 
-    /// Whether an array is cut to a count, which goes up wherever an element is written, and nowhere else.
+    /// Tells whether an array is cut to a count that increases exactly where an element is written.
     fn fills_as_counted(
         &self,
         origins: &Origins<'_>,
@@ -173,7 +176,8 @@ impl Uses {
             && self.counts_up(origins, *count, &rates)
     }
 
-    /// Whether roots, each behind those before it, write as many elements as an array has or is cut to.
+    /// Tells whether consecutive roots together write all elements of an array, or all up to its
+    /// cut.
     fn fills_as_long(
         &self,
         origins: &Origins<'_>,
@@ -185,7 +189,7 @@ impl Uses {
             let RateKind::Root { counter, bound } = origins.program.rate(*rate).kind else {
                 return false;
             };
-            // Another way out than the guard's leaves before the counter reaches its bound.
+            // A second way out would leave before the counter reaches its bound.
             let ways_out = self.edges.get(&origins.tree.done(origins.program, *rate));
             let at: Vec<Atom> = before.iter().copied().chain([counter.into()]).collect();
             let in_order =
@@ -200,8 +204,8 @@ impl Uses {
         cut.chain(whole).all(|n| is_sum(origins, *n, &before))
     }
 
-    /// Whether a root's inner loop, as long in each of its steps, writes at a counter that runs on, and an array has, or is cut to,
-    /// as many elements as there are in all of them.
+    /// Tells whether an inner loop with a constant trip count fills an array. It writes at a
+    /// counter that continues over all rows, and the array's length or cut is the total trip count.
     fn fills_rows(
         &self,
         origins: &Origins<'_>,
@@ -252,7 +256,8 @@ impl Uses {
         goes_on && ends.iter().all(only) && cut.chain(whole).all(is_all)
     }
 
-    /// Whether a variable is 0 at first, and one more after each iteration of each of these rates, of different phases.
+    /// Tells whether a variable starts at 0 and each iteration of these rates, in different phases,
+    /// increments it.
     fn counts_up(&self, origins: &Origins<'_>, v: Var, rates: &[RateId]) -> bool {
         let from_zero = origins.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
         let assigned = origins.assigned.get(&v).map_or(&[][..], Vec::as_slice);
@@ -265,7 +270,7 @@ impl Uses {
             .map(|(rate, _)| *rate)
             .collect();
         goes_up.sort_unstable();
-        // What a guard assigns takes effect for rejected elements, too.
+        // An assignment in a guard also takes effect for rejected elements.
         let mut places = self.assigned.get(&v).into_iter().flatten();
         let for_each = places.all(|place| {
             let sections = [Section::Body, Section::Yield, Section::Bottom];
@@ -278,7 +283,7 @@ impl Uses {
     }
 }
 
-/// Whether a number is the sum of these.
+/// Tells whether a number is the sum of these.
 fn is_sum(origins: &Origins<'_>, n: Atom, of: &[Atom]) -> bool {
     let mut rest = addends(origins, n);
     let mut is_part = |a: &Atom| {
@@ -288,8 +293,8 @@ fn is_sum(origins: &Origins<'_>, n: Atom, of: &[Atom]) -> bool {
     of.iter().all(&mut is_part) && rest.is_empty()
 }
 
-/// What a number is the sum of. The least of a number and of all that is left up to the largest is that number: where
-/// it is not, the sum is more than any memory holds.
+/// Splits a number into its addends. A minimum of a number and the remaining space below the
+/// largest `u64` counts as the number itself: otherwise the sum would exceed any memory.
 fn addends(origins: &Origins<'_>, n: Atom) -> Vec<Atom> {
     let (mut all, mut stack) = (Vec::new(), vec![n]);
     let most = Atom::Const(Const::u64(u64::MAX));
@@ -314,7 +319,7 @@ fn addends(origins: &Origins<'_>, n: Atom) -> Vec<Atom> {
 mod tests {
     use super::*;
 
-    /// The names of the arrays that the loop of a text fills, in their order.
+    /// Returns the sorted names of the arrays that a loop's text fills.
     pub(super) fn filled_in(text: &str) -> Vec<String> {
         let mut program = crate::parse::parse(text).unwrap();
         crate::gotos::complete_blocks(&mut program);
@@ -326,7 +331,7 @@ mod tests {
         names
     }
 
-    /// The names of the arrays that a loop over `xs` fills.
+    /// Returns the names of the arrays that a loop over `xs` fills.
     fn names(body: &str) -> Vec<String> {
         let text = format!(
             "loop l
@@ -389,7 +394,8 @@ done_0, done_1:
         assert!(usual([ALL, "", "", KEPT], beyond).is_empty());
     }
 
-    /// The names of the arrays that two phases fill; `first` and `then` are what each does with an element.
+    /// Returns the names of the arrays that two phases fill; `first` and `then` process their
+    /// elements.
     fn in_phases(init: &str, first: &str, then: &str, done: &str) -> Vec<String> {
         let text = format!(
             "loop l
@@ -459,7 +465,7 @@ done_2, done_3:
         let done = "  let r_1 = sliceArray k_1 n_1\n  return a_0 r_1\n";
         let [first, then] = ["writeArray a_0 ix_0 x_0", "writeArray a_0 at_2 y_2"];
         assert_eq!(in_phases(init, first, then, done), ["a_0", "k_1"]);
-        // From the beginning again, or not at all.
+        // The second phase starts over, or does not write.
         let again = "writeArray a_0 ix_2 y_2";
         assert_eq!(in_phases(init, first, again, done), ["k_1"]);
         assert_eq!(in_phases(init, first, "", done), ["k_1"]);
@@ -498,7 +504,8 @@ done_2, done_3:
         assert_eq!(usual([init, early, EACH, ""], cut), ["a_1"]);
     }
 
-    /// Whether a loop over rows of `w_1` elements fills an array of so many, if it does this with each element.
+    /// Tells whether a loop over rows of `w_1` elements fills an array, given its size and the code
+    /// for each element.
     fn fills_rows(size: &str, each: &str, exit: &str) -> bool {
         let text = format!(
             "loop l

@@ -1,16 +1,16 @@
-//! Control flow from the rate tree: where each block goes, and in which order blocks run.
+//! Control flow from the rate tree: the target of each block, and the order of blocks.
 
 use crate::ir::{BlockId, CombId, End, Home, Label, Loop, Part, Place, RateId, RateKind, Section};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The rate tree with what is asked of it often, each in constant time.
+/// Caches frequent queries on the rate tree, each in constant time.
 ///
-/// A snapshot: to be made again after rates, combinators' homes or roots have changed. It copes with
-/// trees that are not well formed, so that the verifier can use it.
+/// It is a snapshot: rebuild it after changes to rates, combinators' homes or roots. It accepts
+/// malformed trees, so that the verifier can use it.
 #[derive(Clone, Debug)]
 pub struct Tree {
     loop_rate: Vec<RateId>,
-    /// Position of each rate among its parent's parts.
+    /// The position of each rate among its parent's parts.
     position: Vec<usize>,
     stage_position: FxHashMap<(RateId, u32), usize>,
     next_root: FxHashMap<RateId, RateId>,
@@ -52,19 +52,22 @@ impl Tree {
         tree
     }
 
-    /// Every place of the loop in execution order: `init`, the rate tree depth first, and the block
-    /// that returns.
+    /// Lists every place of the loop in execution order.
+    ///
+    /// The order is `init`, the rate tree depth first, and the block that returns.
     pub fn places(&self) -> &[Place] {
         &self.order
     }
 
-    /// The nearest rate, from `rate` upwards, that is a loop.
+    /// Returns `rate` or its nearest ancestor that is a loop.
     pub fn loop_rate(&self, rate: RateId) -> RateId {
         self.loop_rate.get(rate.index()).copied().unwrap_or(rate)
     }
 
-    /// The innermost loop rate whose iterations a place is part of: a loop rate's `nest` and `done`
-    /// belong to the rate around it. None outside of loops.
+    /// Returns the innermost loop rate with iterations that contain a place.
+    ///
+    /// A loop rate's `nest` and `done` belong to the enclosing rate. The result is none outside of
+    /// loops.
     pub fn iteration(&self, program: &Loop, place: Place) -> Option<RateId> {
         let Place::At { rate, section, .. } = place else {
             return None;
@@ -78,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// As [`Loop::place`].
+    /// Returns a label's place, as [`Loop::place`] does.
     pub fn place(&self, program: &Loop, label: Label) -> Place {
         let home = program.combs.get(label.comb.index()).and_then(|c| c.home);
         match (label.section, home) {
@@ -95,7 +98,7 @@ impl Tree {
         }
     }
 
-    /// The place after the nearest loop rate of `rate`.
+    /// Returns the place after the nearest loop rate of `rate`.
     pub fn done(&self, program: &Loop, rate: RateId) -> Place {
         let rate = self.loop_rate(rate);
         if program.roots.last() == Some(&rate) {
@@ -105,9 +108,10 @@ impl Tree {
         }
     }
 
-    /// The place that control goes to from the end of `place`; none for the block that returns.
+    /// Returns the place that follows `place` in control flow.
     ///
-    /// A cursor that ends takes its consumer's loop with it, unless its `done` says otherwise.
+    /// The result is none for the block that returns. A cursor that ends also ends its consumer's
+    /// loop, unless its `done` says otherwise.
     pub fn next(&self, program: &Loop, place: Place) -> Option<Place> {
         let (rate, stage, section) = match place {
             Place::Return => return None,
@@ -144,7 +148,9 @@ impl Tree {
         })
     }
 
-    /// The way out of a rate's guard: `done` of a loop, `bottom` of a sub rate.
+    /// Returns the target of a guard's exit.
+    ///
+    /// It is `done` for a loop, and `bottom` for a sub rate.
     pub fn way_out(&self, program: &Loop, rate: RateId) -> Place {
         match program.rates.get(rate.index()) {
             Some(r) if r.kind.is_sub() => at(rate, Section::Bottom),
@@ -152,13 +158,15 @@ impl Tree {
         }
     }
 
-    /// What follows a child rate in its parent's iteration; none for roots.
+    /// Returns the place after a child rate in its parent's iteration.
+    ///
+    /// The result is none for roots.
     pub fn after(&self, program: &Loop, rate: RateId) -> Option<Place> {
         let parent = program.rates.get(rate.index())?.kind.parent()?;
         Some(self.part(program, parent, self.position[rate.index()] + 1))
     }
 
-    /// The first place of a rate's part at `position`; its `bottom` after the last part.
+    /// Returns the first place of a rate's part at `position`, or `bottom` after the last part.
     fn part(&self, program: &Loop, rate: RateId, position: usize) -> Place {
         match part_at(program, rate, position) {
             None => at(rate, Section::Bottom),
@@ -174,7 +182,7 @@ impl Tree {
         }
     }
 
-    /// Depth-first walk with a stack of its own: rates nest as deep as filters are chained.
+    /// Walks depth first with an explicit stack: chained filters make deep rate trees.
     fn walk(&self, program: &Loop) -> Vec<Place> {
         let mut order = vec![Place::Init];
         let mut entered = vec![false; program.rates.len()];
@@ -250,7 +258,7 @@ fn part_at(program: &Loop, rate: RateId, position: usize) -> Option<Part> {
         .copied()
 }
 
-/// The place of a section that is not per stage.
+/// Returns the place of a section that is not per stage.
 fn at(rate: RateId, section: Section) -> Place {
     Place::At {
         rate,
@@ -259,9 +267,11 @@ fn at(rate: RateId, section: Section) -> Place {
     }
 }
 
-/// Fills every open end and every exit without a target from the rate tree, and orders the blocks
-/// (see [`order_blocks`]). What is already there stays: cursor rates bring gotos of their own. An
-/// exit without a target is filled in guards only, with the guard's own way out.
+/// Fills open ends and missing exit targets, and orders the blocks.
+///
+/// The targets follow from the rate tree; for the order, see [`order_blocks`]. Existing gotos stay,
+/// since cursor rates have their own. An exit without a target is filled in guards only, with the
+/// guard's default exit.
 pub fn derive_gotos(program: &mut Loop) {
     let tree = Tree::of(program);
     order_with(program, &tree);
@@ -295,8 +305,10 @@ pub fn derive_gotos(program: &mut Loop) {
     program.blocks = blocks;
 }
 
-/// Numbers blocks densely in execution order: `init`, then the rate tree depth first, the returning
-/// block last. Synonyms are sorted by combinator.
+/// Numbers blocks densely in execution order.
+///
+/// The order is `init`, the rate tree depth first, and the returning block. Synonyms are sorted by
+/// combinator.
 pub fn order_blocks(program: &mut Loop) {
     let tree = Tree::of(program);
     order_with(program, &tree);
@@ -318,7 +330,7 @@ fn order_with(program: &mut Loop, tree: &Tree) {
     program.blocks = blocks;
 }
 
-/// The label by which gotos name each place's block.
+/// Returns the label used in gotos for each place's block.
 fn first_labels(program: &Loop, tree: &Tree) -> FxHashMap<Place, Label> {
     let labels = program
         .blocks
@@ -327,9 +339,10 @@ fn first_labels(program: &Loop, tree: &Tree) -> FxHashMap<Place, Label> {
     labels.map(|l| (tree.place(program, *l), *l)).collect()
 }
 
-/// Inserts an empty block for every place of the rate tree that lacks one, under the labels of the
-/// combinators that are at home there. A place where none is at home stays without a block, which
-/// the verifier reports.
+/// Inserts an empty block for every place of the rate tree without one.
+///
+/// The block gets the labels of the combinators at home in that place. A place without any stays
+/// without a block, which the verifier reports.
 pub fn complete_blocks(program: &mut Loop) {
     let tree = Tree::of(program);
     let present: FxHashSet<Place> = first_labels(program, &tree).into_keys().collect();
@@ -356,7 +369,7 @@ pub fn complete_blocks(program: &mut Loop) {
     }
 }
 
-/// The sections that a combinator's labels may name.
+/// Lists the sections allowed in a combinator's labels.
 fn sections(home: Option<Home>) -> &'static [Section] {
     match home {
         Some(_) => &Section::ALL,
@@ -364,8 +377,11 @@ fn sections(home: Option<Home>) -> &'static [Section] {
     }
 }
 
-/// Blocks that belong to a rate or to one below it, in slot order. The block that returns belongs to
-/// no rate.
+/// Lists the blocks of a rate and of all rates below it.
+///
+/// They are in slot order.
+///
+/// The block that returns belongs to no rate.
 pub fn blocks_within(program: &Loop, rate: RateId) -> Vec<BlockId> {
     let tree = Tree::of(program);
     let mut inside = vec![false; program.rates.len()];

@@ -1,22 +1,28 @@
 //! The Loop language's data: one fused cluster is one [`Loop`].
 //!
-//! A loop is a set of basic blocks (each under a set of synonymous labels), a *rate tree* that gives
-//! every block its place, *carried groups*, parameters and traps. Semantics, in short (the
+//! A loop consists of basic blocks, a *rate tree*, *carried groups*, parameters and traps. Each
+//! block has a set of synonymous labels and a place in the rate tree. The semantics in brief (the
 //! interpreter is the full statement):
 //!
-//! * Control starts in `init`. Blocks end in gotos, which [`crate::gotos`] derives from the rate tree.
-//! * A *step* is one admitted iteration of a loop rate (root, nested or cursor; not sub). A span may
-//!   end at any loop rate's guard, before its test.
-//! * Only carried variables are assigned. Reads see the old value; an update takes effect when control
-//!   goes to the guard or `done` of the nearest enclosing loop rate, or leaves that rate's subtree.
-//! * Operators are total, reads outside of an array give zero, writes outside are dropped; whoever
-//!   builds a loop places `trap unless` in front where that is an error.
-//! * A loop rate's `nest` and `done` belong to it: what `nest` assigns takes effect at its guard, what
-//!   `done` assigns on the way out.
-//! * After every [`CHUNK`] steps, on arrival at a loop rate's guard, the lanes of `Lanes` and `Runs` groups
-//!   and the local part of `Prefix` groups are joined into the group's prefix: the chunk grid is part of the
-//!   meaning and fixes the bits. Groups whose step's loop rate is strictly above that guard's rate are
-//!   left as they are: an iteration that would update them is under way.
+//! * Control starts in `init`. Blocks end in gotos, which [`crate::gotos`] derives from the rate
+//!   tree.
+//! * A *step* is one admitted iteration of a loop rate (root, nested or cursor; not sub). A span
+//!   may end at any loop rate's guard, before its test.
+//!
+//! * Only carried variables are assigned. Reads see the old value. An update takes effect when
+//!   control reaches the guard or `done` of the nearest enclosing loop rate, or leaves that rate's
+//!   subtree.
+//!
+//! * Operators are total, out-of-bounds reads give zero, and out-of-bounds writes are dropped.
+//!   Where that is an error, the loop's builder places a `trap unless` before it.
+//!
+//! * A loop rate's `nest` and `done` belong to it: assignments in `nest` take effect at its guard,
+//!   assignments in `done` at its exit.
+//!
+//! * After every [`CHUNK`] steps, on arrival at a loop rate's guard, the lanes of `Lanes` and
+//!   `Runs` groups and the local part of `Prefix` groups are combined into the group's prefix. The
+//!   chunk grid is part of the semantics and fixes the bits. A group is skipped if its step's loop
+//!   rate is strictly above that guard's rate: an iteration that would update it is in progress.
 
 mod blocks;
 mod groups;
@@ -28,20 +34,23 @@ use crate::alias_map::AliasMap;
 pub use crate::entity::{BlockId, CombId, FnId, GroupId, RateId, TrapId, Var};
 use crate::types::Ty;
 
-/// Steps per chunk. Chunks form a fixed grid over a loop's steps (leaves and outer iterations);
-/// float folds and scans are reassociated along it, so changing it changes bits.
+/// Holds the number of steps per chunk.
+///
+/// Chunks form a fixed grid over a loop's steps (leaves and outer iterations). Float folds and
+/// scans are reassociated along it, so a change to it changes bits.
 pub const CHUNK: u64 = 16384;
 
-/// How deep `if` and `while` regions may nest: what walks over them may recurse. Deeper conditions
-/// become `select`.
+/// Limits the nesting depth of `if` and `while` regions.
+///
+/// So code that walks over regions may recurse. Deeper conditions become `select`.
 pub const MAX_REGION_DEPTH: usize = 100;
 
-/// One fused loop.
+/// Holds one fused loop.
 #[derive(Clone, Debug, Default)]
 pub struct Loop {
-    /// Name, an identifier; becomes the C function's name.
+    /// Its name, an identifier; becomes the C function's name.
     pub name: String,
-    /// Combinators that took part, by [`CombId`].
+    /// The contributing combinators, by [`CombId`].
     pub combs: Vec<Comb>,
     /// Variables by [`Var`].
     pub vars: Vec<VarData>,
@@ -51,7 +60,7 @@ pub struct Loop {
     pub functions: Vec<Function>,
     /// Rates by [`RateId`]; every parent comes before its children.
     pub rates: Vec<Rate>,
-    /// The phases: root rates that run one after the other, sharing groups and results.
+    /// The phases: root rates that run in sequence, sharing groups and results.
     pub roots: Vec<RateId>,
     /// Carried groups by [`GroupId`].
     pub groups: Vec<Group>,
@@ -61,18 +70,18 @@ pub struct Loop {
     pub blocks: AliasMap<Label, Block>,
 }
 
-/// A combinator's part in a loop.
+/// Describes a combinator of a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Comb {
-    /// What labels and variables are postfixed with: a number, or a short name (`mfst`).
+    /// The suffix of its labels and variables: a number, or a short name (`mfst`).
     pub name: String,
-    /// What the user called: `map`, `filter`, `sum`, ...
+    /// The user's function: `map`, `filter`, `sum`, ...
     pub kind: String,
-    /// The rate and stage where its blocks live; none for delayed scalars computed in `done`.
+    /// The rate and stage of its blocks; none for delayed scalars computed in `done`.
     pub home: Option<Home>,
 }
 
-/// A rate and one of its stages.
+/// Identifies a rate and one of its stages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Home {
     /// The rate.
@@ -81,19 +90,19 @@ pub struct Home {
     pub stage: u32,
 }
 
-/// A variable's name and type.
+/// Holds a variable's name and type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VarData {
-    /// Complete name, by convention `base_comb`: `elt_3`, `ix_mfst`.
+    /// The complete name, by convention `base_comb`: `elt_3`, `ix_mfst`.
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Of an array: it is *scratch*. What an iteration of a root reads of it, the same iteration has written before, so
-    /// that its content is of no use to others. Whoever makes it promises that.
+    /// Whether an array is *scratch*: an iteration of a root reads only elements that it has
+    /// written itself, so its content is dead afterwards. The builder of the loop guarantees that.
     pub scratch: bool,
 }
 
-/// The type of a variable.
+/// Describes the type of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     /// A scalar.
@@ -103,7 +112,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The scalar or element type.
+    /// Returns the scalar or element type.
     pub fn elem(self) -> Ty {
         match self {
             Type::Scalar(t) | Type::Array(t) => t,
@@ -111,98 +120,104 @@ impl Type {
     }
 }
 
-/// A parameter.
+/// Describes a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
-    /// The variable that holds it.
+    /// Its variable.
     pub var: Var,
-    /// How it is used.
+    /// Its use.
     pub kind: ParamKind,
 }
 
-/// What a parameter is.
+/// Lists the kinds of parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamKind {
     /// A scalar value.
     Scalar,
-    /// An array that is read at a rate's counter (plus nothing else), in step.
+    /// An array that is read only at a rate's counter.
     Stream(RateId),
-    /// An array that is read anywhere.
+    /// An array that is read at arbitrary indices.
     Random,
 }
 
-/// A rate: a node of the rate tree.
+/// Describes a node of the rate tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rate {
-    /// Name: `r0`, or a combinator's name.
+    /// Its name: `r0`, or a combinator's name.
     pub name: String,
-    /// How it runs.
+    /// Its kind.
     pub kind: RateKind,
-    /// Stages and child rates in the order in which one iteration runs them.
+    /// Stages and child rates in the execution order of one iteration.
     pub parts: Vec<Part>,
 }
 
-/// How a rate runs.
+/// Lists the kinds of rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateKind {
     /// A top-level loop: `counter` goes from its start to `bound`.
     Root {
-        /// Carried `u64` counter.
+        /// The carried `u64` counter.
         counter: Var,
-        /// Scalar `u64` bound.
+        /// The scalar `u64` bound.
         bound: Atom,
     },
     /// At most one element per iteration of the parent.
     Sub {
         /// The parent rate.
         parent: RateId,
-        /// Carried `u64` count of admitted elements, if anything needs it.
+        /// The carried `u64` count of admitted elements, if it is needed.
         count: Option<Var>,
     },
     /// An inner loop per iteration of the parent.
     Nested {
         /// The parent rate.
         parent: RateId,
-        /// Carried `u64` counter; started in `init` (running on over all inner loops) or in `nest`.
+        /// The carried `u64` counter; started in `init` (continuing over all inner loops) or in
+        /// `nest`.
         counter: Var,
-        /// Scalar `u64` bound, set in `nest`, or before where it does not change.
+        /// The scalar `u64` bound, set in `nest`, or earlier if it is constant.
         bound: Atom,
-        /// Whether the inner loop is as long in every iteration around it, as the rows of an array of higher
-        /// rank are. To run it is to run any nested rate; what knows that the length is always the same may
-        /// make more of it.
+        /// Whether the inner loop has the same trip count in every outer iteration, like the rows
+        /// of an array of higher rank. Execution does not differ from other nested rates;
+        /// optimisations may use the constant length.
         ///
-        /// The length is a literal, a parameter, or a variable that is set outside of all iterations. Either
-        /// the counter starts at 0 in the rate's `nest` and the length is the bound, or the counter runs on and
-        /// the bound is set before each inner loop to the counter plus the length. A guard's further exits may
-        /// still leave an inner loop early.
+        /// The length is a literal, a parameter, or a variable that is set outside of all
+        /// iterations. There are two forms. Either the counter starts at 0 in the rate's `nest`,
+        /// and the length is the bound. Or the counter continues, and the bound is set before each
+        /// inner loop to the counter plus the length. A guard's further exits may still leave an
+        /// inner loop early.
         uniform: bool,
     },
-    /// A stream that is advanced until it delivers one element per iteration of the parent. Its
-    /// blocks bring their own gotos: to what follows the cursor, where there is an element or an end, and
-    /// forwards or to the guard elsewhere. What is known of the element is carried out.
+    /// A stream that is advanced until it produces one element per iteration of the parent. Its
+    /// blocks have their own gotos. They lead to the code after the cursor with an element or at
+    /// the end, and otherwise forwards or to the guard. The element's values are visible after the
+    /// cursor.
     ///
-    /// When control comes again it goes on at the guard; what a cursor must remember, it carries. So no place
-    /// but a guard is ever part of the state, and a nested rate in a cursor always runs to its end. Any
+    /// On the next entry, it continues at the guard, with carried variables as its only memory. So
+    /// only guards are part of the state, and a nested rate in a cursor always runs to its end. Any
     /// rate may be the parent:
     ///
-    /// * a sub rate, if the stream is advanced only where its last element was taken (`merge`) or one of it is
-    ///   asked for (`combine`): the sub rate tests that;
-    /// * a cursor, if the side of a zip is a zip or a merge itself, over whose attempts that cursor runs;
-    /// * a sub rate of a cursor, for the elements of segments (or of runs): the outer cursor is over elements,
-    ///   the sub rate tests whether the segment is used up, and the inner cursor delivers the next one;
+    /// * a sub rate, if the stream is advanced only where its last element was taken (`merge`) or
+    ///   an element is requested (`combine`): the sub rate tests that.
+    /// * a cursor, if an input of a zip is a zip or a merge itself; that cursor runs over its
+    ///   attempts.
+    /// * a sub rate of a cursor, for the elements of segments (or of runs): the outer cursor runs
+    ///   over elements, the sub rate tests for the end of the segment, and the inner cursor
+    ///   produces the next segment.
     /// * a nested rate, for streams within a segment.
     Cursor {
         /// The parent rate.
         parent: RateId,
-        /// Carried `u64` counter; started in `init` (running on), or in a `nest` around the cursor.
+        /// The carried `u64` counter; started in `init` (continuing), or in a `nest` around the
+        /// cursor.
         counter: Var,
-        /// Scalar `u64` bound.
+        /// The scalar `u64` bound.
         bound: Atom,
     },
 }
 
 impl RateKind {
-    /// The parent rate; none for roots.
+    /// Returns the parent rate, or none for roots.
     pub fn parent(self) -> Option<RateId> {
         match self {
             RateKind::Root { .. } => None,
@@ -212,7 +227,7 @@ impl RateKind {
         }
     }
 
-    /// The counter of a loop rate; none for sub rates.
+    /// Returns the counter of a loop rate, or none for sub rates.
     pub fn counter(self) -> Option<Var> {
         match self {
             RateKind::Root { counter, .. }
@@ -222,7 +237,7 @@ impl RateKind {
         }
     }
 
-    /// The bound of a loop rate; none for sub rates.
+    /// Returns the bound of a loop rate, or none for sub rates.
     pub fn bound(self) -> Option<Atom> {
         match self {
             RateKind::Root { bound, .. }
@@ -232,18 +247,18 @@ impl RateKind {
         }
     }
 
-    /// Whether this is a nested rate that says that it is uniform.
+    /// Tells whether this is a nested rate marked as uniform.
     pub fn is_uniform(self) -> bool {
         matches!(self, RateKind::Nested { uniform: true, .. })
     }
 
-    /// Whether this is a sub rate.
+    /// Tells whether this is a sub rate.
     pub fn is_sub(self) -> bool {
         matches!(self, RateKind::Sub { .. })
     }
 }
 
-/// A part of a rate's iteration.
+/// Lists the parts of a rate's iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
     /// `body` and `yield` of a stage.
@@ -252,12 +267,12 @@ pub enum Part {
     Child(RateId),
 }
 
-/// A pure function of scalars, used to combine.
+/// Describes a pure function of scalars, used as a combine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Name, by convention `join_3`.
+    /// Its name, by convention `join_3`.
     pub name: String,
-    /// The combinator that it belongs to.
+    /// Its combinator.
     pub comb: CombId,
     /// Parameters.
     pub params: Vec<Var>,
@@ -267,38 +282,41 @@ pub struct Function {
     pub results: Vec<Atom>,
 }
 
-/// A place where the loop may trap.
+/// Describes a possible trap of the loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// The combinator at fault.
     pub comb: CombId,
-    /// What went wrong.
+    /// The error.
     pub kind: TrapKind,
 }
 
-/// What a trap means. The payload of the `trap` statement is (got, expected) where it says so.
+/// Lists the errors that trap.
+///
+/// Each variant names the payload of its `trap` statement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum TrapKind {
-    /// An index outside of an array: payload (index, length).
+    /// An index is out of bounds: payload (index, length).
     OutOfRange,
     /// An integer division or remainder by zero, or `MIN / -1`: payload (dividend, divisor).
     Division,
     /// Two lengths that must be equal differ: payload (got, expected).
     LengthMismatch,
-    /// An operation that needs an element met an empty array.
+    /// An operation that needs an element has an empty array.
     Empty,
-    /// A slice outside of its array, or one that runs backwards: payload (start, end, length).
+    /// A slice is out of bounds, or its end is before its start: payload (start, end, length).
     SliceRange,
-    /// A segment descriptor that does not match its data: payload (segment length, room).
+    /// A segment descriptor that does not match its data: payload (segment length, remaining
+    /// elements).
     Segments,
-    /// A sum of lengths that is above the largest `u64`: payload (one, other).
+    /// A sum of lengths exceeds the largest `u64`: payload (one, other).
     LongSum,
-    /// A product of lengths that is above the largest `u64`: payload (one, other).
+    /// A product of lengths exceeds the largest `u64`: payload (one, other).
     LongProduct,
 }
 
 impl TrapKind {
-    /// Every kind.
+    /// Lists every kind.
     pub const ALL: [TrapKind; 8] = [
         TrapKind::OutOfRange,
         TrapKind::Division,
@@ -309,7 +327,7 @@ impl TrapKind {
         TrapKind::LongSum,
         TrapKind::LongProduct,
     ];
-    /// The name in the text form.
+    /// Returns the name in the text form.
     pub fn name(self) -> &'static str {
         match self {
             TrapKind::OutOfRange => "outOfRange",
@@ -325,7 +343,9 @@ impl TrapKind {
 }
 
 impl Loop {
-    /// Steps after which a pass stops to join runs or chunks; none if it has nothing to join.
+    /// Returns the steps between two stops to combine runs or chunks.
+    ///
+    /// The result is none if there is nothing to combine.
     pub fn grid(&self) -> Option<u64> {
         let grids = self.groups.iter().filter_map(|g| match g.order {
             Order::Runs(n) => Some(u64::from(n)),
@@ -334,27 +354,27 @@ impl Loop {
         grids.min()
     }
 
-    /// The combinator's data.
+    /// Returns the combinator's data.
     pub fn comb(&self, c: CombId) -> &Comb {
         &self.combs[c.index()]
     }
-    /// The rate's data.
+    /// Returns the rate's data.
     pub fn rate(&self, r: RateId) -> &Rate {
         &self.rates[r.index()]
     }
-    /// The variable's name.
+    /// Returns the variable's name.
     pub fn name(&self, v: Var) -> &str {
         &self.vars[v.index()].name
     }
-    /// The variable's type.
+    /// Returns the variable's type.
     pub fn ty(&self, v: Var) -> Type {
         self.vars[v.index()].ty
     }
-    /// Whether a variable is a [scratch](VarData::scratch) array.
+    /// Tells whether a variable is a [scratch](VarData::scratch) array.
     pub fn is_scratch(&self, v: Var) -> bool {
         self.vars[v.index()].scratch
     }
-    /// The scalar type of an operand (element type, should it name an array).
+    /// Returns the scalar type of an operand, or an array's element type.
     pub fn atom_ty(&self, a: Atom) -> Ty {
         match a {
             Atom::Var(v) => self.ty(v).elem(),
@@ -370,14 +390,14 @@ impl Loop {
         });
         Var::new(self.vars.len() - 1)
     }
-    /// The nearest rate, from `r` upwards, that is a loop (not a sub rate).
+    /// Returns `r` or its nearest ancestor that is a loop (not a sub rate).
     pub fn loop_rate(&self, mut r: RateId) -> RateId {
         while let RateKind::Sub { parent, .. } = self.rate(r).kind {
             r = parent;
         }
         r
     }
-    /// Whether `r` is `ancestor` or below it.
+    /// Tells whether `r` is `ancestor` or below it.
     pub fn is_within(&self, r: RateId, ancestor: RateId) -> bool {
         let mut at = Some(r);
         while let Some(r) = at {
@@ -388,14 +408,14 @@ impl Loop {
         }
         false
     }
-    /// The root above `r`.
+    /// Returns the root above `r`.
     pub fn root_of(&self, mut r: RateId) -> RateId {
         while let Some(p) = self.rate(r).kind.parent() {
             r = p;
         }
         r
     }
-    /// The group that a carried variable belongs to.
+    /// Returns the group of a carried variable.
     pub fn group_of(&self, v: Var) -> Option<GroupId> {
         self.groups
             .iter()
@@ -403,9 +423,11 @@ impl Loop {
             .map(GroupId::new)
     }
 
-    /// The place of a label: its combinator's home, with `init` shared by all, `nest` and `done`
-    /// belonging to the nearest loop rate, and `done` of the last root (and of combinators without a
-    /// home) being the block that returns.
+    /// Returns the place of a label.
+    ///
+    /// It is its combinator's home. All combinators share `init`; `nest` and `done` belong to the
+    /// nearest loop rate. For the last root, and for combinators without a home, `done` is the
+    /// block that returns.
     pub fn place(&self, label: Label) -> Place {
         let home = self.comb(label.comb).home;
         match (label.section, home) {
@@ -441,11 +463,11 @@ impl Loop {
         }
     }
 
-    /// The id of a label's block.
+    /// Returns the id of a label's block.
     pub fn block_id(&self, label: Label) -> Option<BlockId> {
         self.blocks.slot(label).map(BlockId::new)
     }
-    /// A block by id.
+    /// Returns a block by id.
     pub fn block(&self, id: BlockId) -> Option<&Block> {
         self.blocks.at(id.index()).map(|(_, b)| b)
     }

@@ -1,14 +1,18 @@
-//! Levels: which groups must be known before others can be summed up without running the whole loop.
+//! Levels: dependence order of groups in summary passes.
 //!
-//! A group depends on another if its next value, or whether it is updated at all, depends on the other's
-//! value. Its level is 0 if it depends on none, else one more than the highest level that it depends on.
-//! A summary pass of level k computes the groups of levels up to k, given the prefixes of those below.
+//! A group depends on another group in two ways: through its next value, or through the condition
+//! of its update. A group without dependences has level 0. Otherwise its level is one more than the
+//! highest level that it depends on. The summary pass of level k computes the groups of levels up
+//! to k, given the prefixes of the lower levels. No pass has to run the whole loop.
 //!
-//! Groups that depend on each other in a *circle* share a level: the count of a filter, say, and the flag
-//! that ends it after so many elements. No chunk's sum of theirs can be told without what was before. They are
-//! computed in order, in the pass that finds where chunks begin. A group is a circle of its own if its value
-//! decides whether it is updated, but for a flag that admits as long as it is true: what comes behind its end
-//! would not change it. Groups say that they are in a circle, since a pass may find that they need not be.
+//! Groups in a strongly connected component share a level; the text form marks them as `circle`. An
+//! example is a filter's count with the flag that ends the filter at a limit. No chunk's sum of
+//! such groups is independent of earlier chunks. The pass that locates chunks computes them in
+//! order.
+//!
+//! A group is a component of its own if its value controls its own update. The exception is a flag
+//! that admits while it is true: later elements would not change it. Groups store whether they are
+//! marked, since a pass may find that they need not be.
 
 use crate::gotos::Tree;
 use crate::ir::{
@@ -18,13 +22,13 @@ use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashMap;
 
-/// The level of each group, at least, and whether it is in a circle.
+/// Returns each group's minimum level, and whether it is a `circle`.
 pub fn required_levels(program: &Loop) -> Vec<(u32, bool)> {
     let (levels, circles) = Graph::of(program).levels_and_circles();
     levels.into_iter().zip(circles).collect()
 }
 
-/// Gives each group the level that it requires, and says which are in circles.
+/// Sets each group's required level and its `circle` flag.
 pub fn set_levels(program: &mut Loop) {
     let required = required_levels(program);
     for (group, (level, circle)) in program.groups.iter_mut().zip(required) {
@@ -32,21 +36,21 @@ pub fn set_levels(program: &mut Loop) {
     }
 }
 
-/// Whether a group's value decides whether it is updated, by other ways than a flag that admits.
+/// Tells whether a group's value controls its own update, other than as an admitting flag.
 pub(crate) fn decides(program: &Loop, group: GroupId) -> bool {
     Dependencies::of(program).decides(program, group.index())
 }
 
-/// What decides over groups and rates.
+/// Holds the dependences of groups and rates.
 struct Graph<'l> {
     program: &'l Loop,
-    /// Groups behind each group's next value.
+    /// The groups that each group's next value depends on.
     next: Vec<Vec<GroupId>>,
-    /// Groups behind the admission to each rate, its parents' left out.
+    /// The groups that control the admission to each rate, without those of its parents.
     control: Vec<Vec<GroupId>>,
     /// The rates at which phases update each group.
     rates: Vec<Vec<RateId>>,
-    /// Whether each group decides over its own updates.
+    /// Whether each group controls its own updates.
     decides: Vec<bool>,
 }
 
@@ -76,7 +80,8 @@ impl<'l> Graph<'l> {
         }
     }
 
-    /// The groups that a group depends on, itself left out: a rate is under the control of its parents' as well.
+    /// Lists the dependences of a group, except itself. A rate is also controlled by its parents'
+    /// conditions.
     fn below(&self, group: usize) -> Vec<usize> {
         let step = self.program.groups.get(group).map(|g| g.step);
         let steps = step.into_iter().chain(self.rates[group].iter().copied());
@@ -92,14 +97,14 @@ impl<'l> Graph<'l> {
         all.map(|g| g.index()).filter(|g| *g != group).collect()
     }
 
-    /// Each group's level, and whether it is in a circle: Tarjan's algorithm, on an explicit stack. A circle is
-    /// complete when all that it depends on is.
+    /// Returns each group's level and whether it is a `circle`, by Tarjan's algorithm with an
+    /// explicit stack. A component is complete when all of its dependences are.
     fn levels_and_circles(&self) -> (Vec<u32>, Vec<bool>) {
         const UNSEEN: usize = usize::MAX;
         let groups = self.program.groups.len();
         let mut circles = vec![false; groups];
         let mut level = vec![0; groups];
-        // By order of discovery; complete ones lie behind all.
+        // By order of discovery; completed groups have the highest numbers.
         let (mut low, mut found) = (vec![UNSEEN; groups], 0);
         let mut complete = vec![false; groups];
         let mut open: Vec<usize> = Vec::new();
@@ -145,21 +150,21 @@ impl<'l> Graph<'l> {
     }
 }
 
-/// What every variable is computed from.
+/// Holds the operands of every variable.
 struct Dependencies {
     operands: FxHashMap<Var, Vec<Var>>,
     /// Variables that hold a group's old or next value.
     group_of: FxHashMap<Var, GroupId>,
-    /// Variables that decide whether a rate's elements exist.
+    /// Variables that control whether a rate's elements exist.
     control: Vec<Vec<Var>>,
     updates: Vec<Vec<Update>>,
 }
 
-/// Where a group is updated, and by what.
+/// Describes an update of a group.
 struct Update {
     rate: RateId,
-    /// The rate whose admission decides whether this comes about: `bottom` of a sub rate comes to each iteration
-    /// around it.
+    /// The rate that controls this update. In a sub rate, `bottom` runs in each iteration of the
+    /// parent.
     within: RateId,
     vars: Vec<Var>,
 }
@@ -178,7 +183,7 @@ impl Dependencies {
             let next = g.next.iter().filter_map(|a| a.var());
             d.group_of.extend(next.map(|v| (v, id)));
         }
-        // What one group holds may be what another goes on with: it is the first one's.
+        // If a group's next value is another group's variable, it belongs to the other group.
         for (g, id) in groups() {
             d.group_of.extend(g.vars.iter().map(|v| (*v, id)));
         }
@@ -205,7 +210,7 @@ impl Dependencies {
                 }
             };
             for exit in &block.exits {
-                // What leaves an iteration in its middle decides over the rest of it.
+                // An exit in the middle of an iteration controls the rest of it.
                 let left = exit.target.map(|t| tree.place(program, t));
                 match left {
                     _ if section == Section::Guard => decides(rate, exit.unless),
@@ -220,8 +225,8 @@ impl Dependencies {
         d
     }
 
-    /// A statement with regions counts as one step from all that it reads to all that it hands out, as
-    /// the verifier has it.
+    /// Treats a statement with regions as one step from all of its reads to all of its results,
+    /// like the verifier.
     fn statements(&mut self, stmts: &[Stmt]) {
         for s in stmts {
             let mut reads = Vec::new();
@@ -235,7 +240,7 @@ impl Dependencies {
         }
     }
 
-    /// Notes which groups a rate's statements update.
+    /// Records the groups that a rate's statements update.
     fn updated(&mut self, program: &Loop, (rate, section): (RateId, Section), stmts: &[Stmt]) {
         let within = match program.rate(rate).kind {
             RateKind::Sub { parent, .. } if section == Section::Bottom => parent,
@@ -258,7 +263,7 @@ impl Dependencies {
     /// As [`decides`].
     fn decides(&self, program: &Loop, group: usize) -> bool {
         let of = &program.groups[group];
-        // Where a chunk stands says what loop rates have counted to.
+        // A chunk's position determines the counters of loop rates.
         let counts = |v: &Var| program.rates.iter().any(|r| r.kind.counter() == Some(*v));
         if of.vars.iter().any(counts) {
             return false;
@@ -282,7 +287,7 @@ impl Dependencies {
         false
     }
 
-    /// The groups, `own` excepted, whose values are behind these variables.
+    /// Lists the groups, except `own`, that these variables depend on.
     fn groups_behind(&self, mut stack: Vec<Var>, own: Option<GroupId>) -> Vec<GroupId> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut found = rustc_hash::FxHashSet::default();

@@ -1,21 +1,21 @@
-//! The Loop language: what a fused cluster of array combinators becomes before it is machine code.
+//! The Loop language: fused clusters of array combinators before machine code.
 //!
-//! A [`Loop`] is a set of labelled basic blocks with a rate tree beside them. The crate knows
-//! no array API: loops can be built by hand, or parsed from their text form.
+//! A [`Loop`] is a set of labelled basic blocks with a rate tree. The crate depends on no array
+//! API: loops can be built by hand, or parsed from their text form.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | [`types`], [`op`], [`eval`] | scalar types, operators, what they compute |
-//! | [`math`] | the transcendental functions |
-//! | [`ir`], [`entity`], [`alias_map`] | the data |
+//! | [`types`], [`op`], [`eval`] | scalar types, operators and their semantics |
+//! | [`math`] | transcendental functions |
+//! | [`ir`], [`entity`], [`alias_map`] | data types |
 //! | [`gotos`] | control flow from the rate tree |
-//! | [`print`](mod@print), [`parse`] | the text form |
-//! | [`verify`](mod@verify) | what makes a loop well formed |
-//! | [`dominators`] | which blocks lie on every path to a block |
-//! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
-//! | [`steps`] | where each phase updates each group |
-//! | [`chunkable`](mod@chunkable) | which loops run in chunks out of order |
-//! | [`filled`](mod@filled) | which arrays a loop writes from end to end |
+//! | [`print`](mod@print), [`parse`] | text form |
+//! | [`verify`](mod@verify) | well-formedness |
+//! | [`dominators`] | dominators of blocks |
+//! | [`liveness`], [`levels`], [`state`] | live variables at guards, and the layout of a paused loop |
+//! | [`steps`] | the rates at which each phase updates each group |
+//! | [`chunkable`](mod@chunkable) | loops that run in chunks out of order |
+//! | [`filled`](mod@filled) | arrays that a loop writes completely |
 //! | [`passes`] | optimisations, and the summary form |
 
 pub mod alias_map;

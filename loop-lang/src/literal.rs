@@ -1,4 +1,4 @@
-//! Constants from their literals.
+//! Parser of constants.
 
 use crate::types::{Const, Ty};
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 impl FromStr for Const {
     type Err = String;
 
-    /// Reads a literal as it is printed; for languages that have the same ones.
+    /// Parses a literal in the printer's syntax, for languages that share it.
     ///
     /// Errors: the fault in the text.
     ///
@@ -39,8 +39,8 @@ impl FromStr for Const {
     }
 }
 
-/// A number with an optional suffix. Without one it is a `u64`, or an `f64` if it has a fraction or
-/// an exponent.
+/// Parses a number with an optional suffix. Without one it is a `u64`, or an `f64` if it has a
+/// fraction or an exponent.
 pub(crate) fn literal(text: &str) -> Result<Const, String> {
     let suffix = Ty::ALL.into_iter().find(|t| text.ends_with(t.name()));
     let digits = suffix.map_or(text, |t| &text[..text.len() - t.name().len()]);
@@ -70,7 +70,7 @@ pub(crate) fn literal(text: &str) -> Result<Const, String> {
     }
 }
 
-/// A float given by its bits.
+/// Parses a float given by its bits.
 pub(crate) fn bits(digits: &str, ty: Ty) -> Result<Const, String> {
     let bits = u64::from_str_radix(digits, 16).map_err(|_| "is not hexadecimal".to_string())?;
     match ty {

@@ -1,18 +1,18 @@
-//! Which variables are live where, and what a pause at a guard must keep of them.
+//! Liveness of variables, and the variables that a pause at a guard must save.
 //!
-//! Liveness is per block: variables have one definition, so a walk from each use back to it marks
-//! exactly the blocks on the way. The cost is the size of the answer. Parameters are always there, and
-//! carried variables live around the loops that own them: neither is listed.
+//! Liveness is per block. Each variable has one definition, so a backward walk from each use marks
+//! exactly the blocks on the way. The cost is the size of the result. Parameters are always live,
+//! and carried variables are live in their loops: neither is listed.
 
 use crate::gotos::Tree;
 use crate::ir::{Atom, BlockId, End, Label, Loop, Place, Section, StmtKind, Type, Var};
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The scalar variables that are live at the start of each block, by [`BlockId`]: those defined in
-/// another block, and read here or further on. In order of their numbers.
+/// Returns the scalar variables live at the start of each block.
 ///
-/// A rate's bound is read at its guard.
+/// The result is indexed by [`BlockId`]. A listed variable is defined in another block, and read
+/// here or later. Variables are sorted by number. A rate's bound is read at its guard.
 pub fn live_in(program: &Loop) -> Vec<Vec<Var>> {
     let slots = slots(program);
     let mut defined_in: FxHashMap<Var, usize> = FxHashMap::default();
@@ -57,7 +57,7 @@ fn mark(
     for &(v, slot) in uses {
         let mut stack = vec![slot];
         while let Some(b) = stack.pop() {
-            // Variables come in order, so a block knows `v` already if it was the last to be added.
+            // Variables come in order, so a block has `v` already if it was the last to be added.
             if live[b].last() == Some(&v) || defined_in.get(&v) == Some(&b) {
                 continue;
             }
@@ -68,13 +68,13 @@ fn mark(
     live
 }
 
-/// Number of slots of the alias map.
+/// Returns the number of slots of the alias map.
 fn slots(program: &Loop) -> usize {
     let ids = program.blocks.keys().filter_map(|k| program.blocks.slot(k));
     ids.max().map_or(0, |last| last + 1)
 }
 
-/// From where control comes to each block.
+/// Returns the predecessors of each block.
 fn predecessors(program: &Loop) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); slots(program)];
     for (labels, block) in program.blocks.iter() {
@@ -100,7 +100,7 @@ fn predecessors(program: &Loop) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// The guard's block of each loop rate; none for sub rates.
+/// Returns the guard block of each loop rate; none for sub rates.
 fn guards(program: &Loop) -> Vec<Option<BlockId>> {
     let tree = Tree::of(program);
     let mut guards = vec![None; program.rates.len()];
@@ -121,8 +121,10 @@ fn guards(program: &Loop) -> Vec<Option<BlockId>> {
     guards
 }
 
-/// Scalar variables that a pause must keep: carried ones, and those defined elsewhere that are live at
-/// a loop rate's guard. In order of definition, without parameters.
+/// Lists the scalar variables that a pause must save.
+///
+/// These are carried variables, and variables defined elsewhere that are live at a loop rate's
+/// guard. They are in order of definition, without parameters.
 pub fn saved_variables(program: &Loop) -> Vec<Var> {
     let live = live_in(program);
     let at_guards = guards(program).into_iter().flatten();
@@ -143,10 +145,11 @@ pub fn saved_variables(program: &Loop) -> Vec<Var> {
     saved
 }
 
-/// Carried variables whose update may still wait when control is at the guard of an inner loop, while
-/// the old value may be read once more: a pause there keeps both. In order of their numbers.
+/// Lists carried variables with two live values at an inner guard.
 ///
-/// Variables of `Lanes` and `Prefix` groups are not among them: their local parts tell.
+/// Their update may be pending there while the old value may still be read, so a pause saves both.
+/// They are sorted by number. Variables of `Lanes`, `Runs` and `Prefix` groups are excluded: their
+/// local parts have both values.
 pub fn held_variables(program: &Loop) -> Vec<Var> {
     let order = Ranks::of(program);
     let local: FxHashSet<Var> = program
@@ -155,8 +158,8 @@ pub fn held_variables(program: &Loop) -> Vec<Var> {
         .filter(|g| g.order.is_local())
         .flat_map(|g| g.vars.iter().copied())
         .collect();
-    // For each variable the stretches of ranks in which a read sees a value that is already old and
-    // that a pause may have come after.
+    // Rank intervals, per variable, in which a read sees the old value and a pause may have
+    // occurred.
     let mut stretches: FxHashMap<Var, Vec<(usize, usize)>> = FxHashMap::default();
     order.blocks(program, |rank, slot| {
         let Some(end) = order.iteration_end(program, rank) else {
@@ -196,8 +199,7 @@ pub fn held_variables(program: &Loop) -> Vec<Var> {
     held
 }
 
-/// Places by rank, that is, in execution order. But for the gotos to loop rates' guards, control goes
-/// from lower to higher ranks.
+/// Places by rank, which is execution order. Only gotos to loop rates' guards lead to lower ranks.
 struct Ranks {
     tree: Tree,
     rank: FxHashMap<Place, usize>,
@@ -252,7 +254,7 @@ impl Ranks {
         self.next_guard[rank]
     }
 
-    /// The rank at which the iteration ends that the place is in; none outside of loops.
+    /// Returns the last rank of a place's iteration; none outside of loops.
     fn iteration_end(&self, program: &Loop, rank: usize) -> Option<usize> {
         let around = self.tree.iteration(program, self.tree.places()[rank])?;
         self.rank
@@ -265,7 +267,9 @@ impl Ranks {
     }
 }
 
-/// Arrays that the loop makes (`newArray`, `fillArray`, `copyArray`), in order of appearance.
+/// Lists the arrays made by the loop, in order of appearance.
+///
+/// They come from `newArray`, `fillArray` and `copyArray`.
 pub fn made_arrays(program: &Loop) -> Vec<Var> {
     let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
     let made = stmts.filter_map(|s| match s.kind {

@@ -1,4 +1,4 @@
-//! The text form: printer. `loop_lang::parse` reads back what is printed here.
+//! Printer for the text form, as read by `loop_lang::parse`.
 
 use crate::ir::*;
 use crate::types::{Const, Ty};
@@ -33,7 +33,7 @@ impl Display for Const {
     }
 }
 
-/// A float's literal; `nan` is the one NaN that has a name, others are written as bits.
+/// Prints a float's literal; `nan` is the canonical NaN, other NaN are printed as bits.
 fn float(f: &mut Formatter<'_>, x: f64, bits: u64, nan: u64, suffix: &str) -> fmt::Result {
     if x.is_finite() {
         write!(f, "{x:?}")
@@ -60,12 +60,12 @@ impl Display for Type {
 }
 
 impl Loop {
-    /// A label's text: `body_3`.
+    /// Returns a label's text, such as `body_3`.
     pub fn label_name(&self, label: Label) -> String {
         format!("{}_{}", label.section.name(), self.comb(label.comb).name)
     }
 
-    /// A statement's line; of one with regions, the first.
+    /// Returns a statement's line, or its first line if it has regions.
     ///
     /// ```
     /// # use loop_lang::{ir::Place, parse};
@@ -278,7 +278,7 @@ impl Printer<'_, '_> {
         write!(self.f, "{}_{comb}", label.section.name())
     }
 
-    /// ` @comb`, unless the text says so already.
+    /// Prints ` @comb`, unless a variable's name implies it.
     fn owner(&mut self, comb: CombId, name: Option<&str>) -> fmt::Result {
         let comb = &self.program.comb(comb).name;
         if name.and_then(default_owner) == Some(comb) {
@@ -496,7 +496,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// ` op`, left out for a copy where the operand alone reads as one.
+    /// Prints ` op`, omitted for a copy if the operand alone reads as one.
     fn operator(&mut self, op: crate::Op, target: Option<Ty>, args: &[Atom]) -> fmt::Result {
         let plain = match args {
             [Atom::Var(v)] => !is_reserved(self.program.name(*v)),
@@ -509,7 +509,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// A variable being defined, with its type where that is not the one implied.
+    /// Prints a defined variable, with its type if it differs from the implied one.
     fn define(&mut self, v: Var, implied: Type) -> fmt::Result {
         let data = &self.program.vars[v.index()];
         self.f.write_str(&data.name)?;

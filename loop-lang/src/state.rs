@@ -1,6 +1,6 @@
-//! The state of a paused loop: how position, carried variables and groups are laid out in words.
+//! The state of a paused loop: its position, carried variables and groups as words.
 //!
-//! Every backend uses this layout, so a span that one backend paused another may resume.
+//! All backends share this layout, so any backend may resume a span that another one paused.
 //!
 //! | word | holds |
 //! | --- | --- |
@@ -10,30 +10,34 @@
 //! | .. | one canonical word per held variable |
 //! | .. | local parts of `Lanes`, `Runs` and `Prefix` groups |
 //!
-//! # Updates that wait
+//! # Pending updates
 //!
-//! An update waits until control is at the guard or `done` of its loop rate. At a pause at the guard of an
-//! inner loop, updates of outer iterations may still wait. A *held* variable may be read once more
-//! before its update takes effect: its saved word is what reads see, its held word what it takes next
-//! (the same if nothing waits). For every other variable the old value is of no use any more, and the
-//! update is done before the pause. Updates of lanes are done before the pause, too.
+//! An update is pending until control reaches the guard or `done` of its loop rate. At a pause at
+//! the guard of an inner loop, updates of outer iterations may be pending. A *held* variable may be
+//! read once more before its update takes effect. Its saved word is the current value, and its held
+//! word is the next value (the same if no update is pending). For every other variable, the old
+//! value is dead, and the update is done before the pause. Updates of lanes are done before the
+//! pause, too.
 //!
-//! A variable is held in the whole loop or not at all, by what the emit form reads: its update waits at a pause
-//! also in a phase, and in a summary, that reads the old value no more. Another pass may go on from there.
+//! The emit form's reads determine whether a variable is held, for the whole loop. At a pause, its
+//! update stays pending in all phases and in all summaries, even if they no longer read the old
+//! value. A different pass may resume there.
 //!
 //! # Local parts
 //!
 //! A group's *prefix* P is in the words of its variables. Per variable its local part is:
 //!
 //! * `Lanes(L)`: L lanes.
-//! * `Runs(S)`: two lanes, the chunk's runs before and the run under way.
-//! * `Prefix(L)`: the current value C (what reads see), the running total R of finished blocks, the
+//! * `Runs(S)`: two lanes: the earlier runs of the chunk, and the current run.
+//! * `Prefix(L)`: the current value C (seen by reads), the running total R of finished blocks, the
 //!   last local value, and log2(L) tree entries T.
 //!
-//! The following is part of a loop's meaning: every backend gives these bits. `⊕` is the group's
-//! combine operator, left operand earlier; a group of several variables is joined as one tuple.
+//! The following defines the bits that every backend must produce. `⊕` is the group's combine
+//! operator, with the earlier value on the left. A group of several variables combines as one
+//! tuple.
 //!
-//! * *Start*: P is the starting value and all of the local part is the identity, but C = P.
+//!
+//! * *Start*: P is the starting value, C = P, and the rest of the local part is the identity.
 //! * *Update of a lane*: element number i of the step's loop rate (by its counter) reads and writes
 //!   lane i mod L.
 //! * *Update of a run*: reads and writes lane 1.
@@ -45,17 +49,18 @@
 //!   if j = L - 1 { R = last }
 //!   the result is P ⊕ last, which C becomes at the next guard
 //!   ```
-//!   Elements come with consecutive counters from the group's start on; where that cannot be
-//!   promised (in a sub rate, in a loop of several phases) L is 1. A block that begins in its middle,
-//!   after a start or the end of a chunk, finds the identity where its earlier elements would be.
-//! * *End of a run* (every S steps): lane 0 becomes lane 0 ⊕ lane 1, and lane 1 the identity.
-//! * *Total*, what reads after the loop see: `Lanes` and `Runs` are joined by
-//!   `for w in [L/2, L/4, .., 1] { for j in 0 .. w { lane[j] = lane[j] ⊕ lane[j + w] } }` on a copy, and
-//!   the total is P ⊕ lane\[0\]; of `Prefix` it is P ⊕ last.
-//! * *End of a chunk* (every [`CHUNK`](crate::ir::CHUNK) steps): P becomes the total, and all of the local
-//!   part the identity, but C stays.
+//!   Elements have consecutive counters from the group's start on. If that is not guaranteed (in a
+//!   sub rate, or in a loop with several phases), L is 1. A block that begins in its middle, after
+//!   a start or the end of a chunk, has the identity for its missing elements.
 //!
-//! The functions that do this on words are the reference; a backend may do the same in registers.
+//! * *End of a run* (every S steps): lane 0 becomes lane 0 ⊕ lane 1, and lane 1 the identity.
+//! * *Total*, seen by reads after the loop: `Lanes` and `Runs` combine a copy by `for w in [L/2,
+//!   L/4, .., 1] { for j in 0 .. w { lane[j] = lane[j] ⊕ lane[j + w] } }`, and the total is P ⊕
+//!   lane\[0\]. For `Prefix` it is P ⊕ last.
+//! * *End of a chunk* (every [`CHUNK`](crate::ir::CHUNK) steps): P becomes the total. The local
+//!   part becomes the identity, except for C, which stays.
+//!
+//! The functions on words in this module are the reference; a backend may do the same in registers.
 
 mod groups;
 #[cfg(test)]
@@ -67,31 +72,33 @@ use crate::ir::{Group, GroupId, Loop, Order, RateId, Type, Var};
 use crate::liveness;
 use rustc_hash::FxHashMap;
 
-/// Position word of a loop that has run to its end.
+/// Marks the position of a finished loop.
 pub const DONE: u64 = u64::MAX;
 
-/// Where everything is in the words of a paused loop.
+/// Maps a paused loop's state to words.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// Loop rates in `RateId` order: position k is the guard of `resume[k - 1]`.
     pub resume: Vec<RateId>,
-    /// Saved scalar variables and their words: carried ones, and those live at a loop rate's guard.
+    /// Saved scalar variables and their words: carried variables, and those live at a loop rate's
+    /// guard.
     pub saved: Vec<(Var, usize)>,
-    /// Held variables, which are saved as well, and their second words.
+    /// Held variables, which are also saved, and their second words.
     pub held: Vec<(Var, usize)>,
-    /// First word of each group's local part, by [`GroupId`] (unused for `Exact` and `Sequential`).
+    /// The first word of each group's local part, by [`GroupId`] (unused for `Exact` and
+    /// `Sequential`).
     pub local: Vec<usize>,
     /// Arrays made by the loop (`newArray`, `fillArray`, `copyArray`), in order of appearance.
     pub arrays: Vec<Var>,
-    /// Slots of [scratch](crate::ir::VarData::scratch) arrays.
+    /// The array slots of [scratch](crate::ir::VarData::scratch) arrays.
     pub scratch: Vec<usize>,
-    /// Number of words.
+    /// The number of words.
     pub words: usize,
     word_of: FxHashMap<Var, usize>,
     slot_of: FxHashMap<Var, usize>,
 }
 
-/// Words that one variable of a group needs for its local part.
+/// Returns the words of a group variable's local part.
 pub fn local_words(order: Order) -> usize {
     match order {
         Order::Lanes(l) => l as usize,
@@ -102,7 +109,9 @@ pub fn local_words(order: Order) -> usize {
 }
 
 impl Layout {
-    /// The layout of a loop. All passes of a kernel share that of the emit form.
+    /// Computes the layout of a loop.
+    ///
+    /// All passes of a kernel share the layout of the emit form.
     pub fn of(program: &Loop) -> Layout {
         let mut layout = Layout {
             words: 2,
@@ -140,24 +149,24 @@ impl Layout {
         layout
     }
 
-    /// The first of `n` new words.
+    /// Allocates `n` words and returns the first.
     fn take(&mut self, n: usize) -> usize {
         let first = self.words;
         self.words += n;
         first
     }
 
-    /// The word of a saved variable.
+    /// Returns the word of a saved variable.
     pub fn word(&self, v: Var) -> Option<usize> {
         self.word_of.get(&v).copied()
     }
 
-    /// First word of the local part of a group's `i`-th variable.
+    /// Returns the first word of the local part of a group's `i`-th variable.
     pub fn local(&self, id: GroupId, group: &Group, i: usize) -> usize {
         self.local[id.index()] + i * local_words(group.order)
     }
 
-    /// The slot of an array that the loop makes.
+    /// Returns the slot of an array that the loop makes.
     pub fn array_slot(&self, v: Var) -> Option<usize> {
         self.slot_of.get(&v).copied()
     }

@@ -1,11 +1,12 @@
-//! Where each phase of a loop updates each group: phases share groups, and each deals the elements to lanes
-//! by a counter of its own.
+//! The rates at which each phase updates each group.
+//!
+//! Phases share groups, and each phase assigns elements to lanes by its own counter.
 
 use crate::gotos::Tree;
 use crate::ir::{GroupId, Loop, Place, RateId, StmtKind, Var};
 use rustc_hash::FxHashMap;
 
-/// The loop rates at which groups are updated, by phase.
+/// Maps groups to the loop rates that update them, by phase.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// The root above each rate.
@@ -15,7 +16,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Of a loop and its rate tree.
+    /// Analyses a loop, given its rate tree.
     pub fn of(program: &Loop, tree: &Tree) -> Steps {
         let mut root: Vec<RateId> = Vec::with_capacity(program.rates.len());
         for (i, rate) in program.rates.iter().enumerate() {
@@ -30,7 +31,7 @@ impl Steps {
             group_of.extend(group.vars.iter().map(|v| (*v, g)));
             at.insert((g, root[group.step.index()]), tree.loop_rate(group.step));
         }
-        // In one phase there is nothing else to find.
+        // A single phase has no further updates.
         if program.roots.len() > 1 {
             for (labels, block) in program.blocks.iter() {
                 let Some(Place::At { rate, .. }) = labels.first().map(|l| tree.place(program, *l))
@@ -53,7 +54,7 @@ impl Steps {
         Steps { root, at }
     }
 
-    /// The loop rate at which a group is updated in the phase that `rate` belongs to, if it is.
+    /// Returns the loop rate that updates a group in the phase of `rate`.
     pub fn at(&self, group: GroupId, rate: RateId) -> Option<RateId> {
         self.at.get(&(group, self.root[rate.index()])).copied()
     }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// A scalar type. Index arithmetic uses `U64`; `isize` and `usize` of the host are `I64` and `U64`.
+/// Lists the scalar types.
+///
+/// Index arithmetic uses `U64`. The host's `isize` and `usize` are `I64` and `U64`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(
@@ -24,7 +26,7 @@ pub enum Ty {
 }
 
 impl Ty {
-    /// Every scalar type, in declaration order.
+    /// Lists every scalar type, in declaration order.
     pub const ALL: [Ty; 11] = [
         Ty::Bool,
         Ty::I8,
@@ -39,7 +41,7 @@ impl Ty {
         Ty::F64,
     ];
 
-    /// The name in the text form: `bool`, `i8`, ..., `f64`.
+    /// Returns the name in the text form, such as `bool`, `i8` or `f64`.
     pub fn name(self) -> &'static str {
         match self {
             Ty::Bool => "bool",
@@ -56,12 +58,14 @@ impl Ty {
         }
     }
 
-    /// The type with the given text name.
+    /// Returns the type with the given text name.
     pub fn from_name(name: &str) -> Option<Ty> {
         Ty::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Bytes that one element takes in an array. A `bool` is one byte, 0 or 1.
+    /// Returns the bytes of an element in an array.
+    ///
+    /// A `bool` is one byte, 0 or 1.
     pub fn size(self) -> usize {
         match self {
             Ty::Bool | Ty::I8 | Ty::U8 => 1,
@@ -71,7 +75,7 @@ impl Ty {
         }
     }
 
-    /// Bits of an integer type's value (1 for `bool`).
+    /// Returns the bits of an integer type's value (1 for `bool`).
     pub fn bits(self) -> u32 {
         if self == Ty::Bool {
             1
@@ -80,27 +84,27 @@ impl Ty {
         }
     }
 
-    /// `f32` or `f64`.
+    /// Tells whether it is `f32` or `f64`.
     pub fn is_float(self) -> bool {
         matches!(self, Ty::F32 | Ty::F64)
     }
 
-    /// A signed or unsigned integer; not `bool`.
+    /// Tells whether it is a signed or unsigned integer, but not `bool`.
     pub fn is_int(self) -> bool {
         !self.is_float() && self != Ty::Bool
     }
 
-    /// A signed integer.
+    /// Tells whether it is a signed integer.
     pub fn is_signed(self) -> bool {
         matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64)
     }
 
-    /// An unsigned integer; not `bool`.
+    /// Tells whether it is an unsigned integer, but not `bool`.
     pub fn is_unsigned(self) -> bool {
         self.is_int() && !self.is_signed()
     }
 
-    /// An integer or a float.
+    /// Tells whether it is an integer or a float.
     pub fn is_num(self) -> bool {
         self != Ty::Bool
     }
@@ -112,22 +116,24 @@ impl fmt::Display for Ty {
     }
 }
 
-/// A scalar constant: a type and its *canonical word*.
+/// Represents a scalar constant as a type and a *canonical word*.
 ///
-/// The canonical word is how every scalar travels through kernel arguments, frames and the
-/// interpreter: `bool` is 0 or 1; unsigned integers are zero-extended; signed integers are
-/// sign-extended to 64 bits; `f32` is its bit pattern zero-extended; `f64` is its bit pattern.
+/// Scalars have this form in kernel arguments, frames and the interpreter. A `bool` is 0 or 1.
+/// Unsigned integers are zero-extended; signed integers are sign-extended to 64 bits. An `f32` is
+/// its bit pattern zero-extended; an `f64` is its bit pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Const {
     /// The constant's type.
     pub ty: Ty,
-    /// Its canonical word. A loop with another word does not verify, and a kernel refuses it as an
+    /// Its canonical word. A loop with another word does not verify, and a kernel rejects it as an
     /// argument; [`Const::new`] makes any word canonical.
     pub bits: u64,
 }
 
 impl Const {
-    /// A constant of type `ty` from a word; the word is brought into canonical form.
+    /// Makes a constant of type `ty` from any word.
+    ///
+    /// The word is brought into canonical form.
     #[inline]
     pub fn new(ty: Ty, bits: u64) -> Const {
         Const {
@@ -135,39 +141,39 @@ impl Const {
             bits: canonical(ty, bits),
         }
     }
-    /// A `bool`.
+    /// Makes a `bool`.
     pub fn bool(b: bool) -> Const {
         Const {
             ty: Ty::Bool,
             bits: b as u64,
         }
     }
-    /// A `u64`.
+    /// Makes a `u64`.
     pub fn u64(x: u64) -> Const {
         Const {
             ty: Ty::U64,
             bits: x,
         }
     }
-    /// An `f64`.
+    /// Makes an `f64`.
     pub fn f64(x: f64) -> Const {
         Const {
             ty: Ty::F64,
             bits: x.to_bits(),
         }
     }
-    /// An `f32`.
+    /// Makes an `f32`.
     pub fn f32(x: f32) -> Const {
         Const {
             ty: Ty::F32,
             bits: x.to_bits() as u64,
         }
     }
-    /// An integer of type `ty`, wrapped to its width.
+    /// Makes an integer of type `ty`, wrapped to its width.
     pub fn int(ty: Ty, x: i64) -> Const {
         Const::new(ty, x as u64)
     }
-    /// A number of type `ty`; none if the type does not have it exactly.
+    /// Makes a number of type `ty` if it is representable exactly.
     ///
     /// ```
     /// use loop_lang::types::{Const, Ty};
@@ -189,7 +195,7 @@ impl Const {
         };
         (back == x).then_some(c)
     }
-    /// The number that a constant of an integer type is.
+    /// Returns the value of an integer constant.
     pub fn integer(self) -> Option<i128> {
         match self.ty {
             ty if !ty.is_int() => None,
@@ -197,7 +203,7 @@ impl Const {
             _ => Some(i128::from(self.bits)),
         }
     }
-    /// The nearest `f64` of a number; 0 or 1 of a `bool`.
+    /// Returns the nearest `f64`, which is 0 or 1 for a `bool`.
     pub fn number(self) -> f64 {
         match self.ty {
             Ty::F32 => f64::from(f32::from_bits(self.bits as u32)),
@@ -206,7 +212,9 @@ impl Const {
             _ => self.bits as f64,
         }
     }
-    /// The value as Rust writes it, without a suffix: what people read where the type is said elsewhere.
+    /// Returns the value in Rust's syntax, without a suffix.
+    ///
+    /// Use it where the type is clear from the context.
     ///
     /// ```
     /// use loop_lang::types::{Const, Ty};
@@ -222,7 +230,7 @@ impl Const {
             _ => self.bits.to_string(),
         }
     }
-    /// Zero (`false`, `0`, `0.0`) of type `ty`.
+    /// Returns zero (`false`, `0`, `0.0`) of type `ty`.
     pub fn zero(ty: Ty) -> Const {
         Const { ty, bits: 0 }
     }

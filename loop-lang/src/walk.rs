@@ -1,12 +1,13 @@
-//! What statements use and define, for everything that walks over them.
+//! Visitors for the uses and definitions of statements.
 //!
-//! Recursion goes as deep as regions nest, which is bounded by
+//! Recursion is bounded by the nesting of regions,
 //! [`MAX_REGION_DEPTH`](crate::ir::MAX_REGION_DEPTH).
 
 use crate::ir::{Atom, Block, End, Loop, Stmt, StmtKind, Var};
 
-/// The operands that a statement itself reads or writes through, arrays included; not those of the
-/// statements in its regions, nor of the values that regions hand out.
+/// Visits a statement's own operands, including arrays.
+///
+/// Operands in its regions and results of regions are excluded.
 pub fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     match kind {
         StmtKind::Let(_, _, args) => args.iter().for_each(|a| f(*a)),
@@ -43,7 +44,7 @@ pub fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     }
 }
 
-/// The variables that a statement itself defines; not those inside its regions.
+/// Visits the variables that a statement itself defines, outside its regions.
 pub fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Var)) {
     match kind {
         StmtKind::Let(v, ..)
@@ -65,7 +66,9 @@ pub fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Var)) {
     }
 }
 
-/// The two regions of an `if` or `while`; empty for other statements.
+/// Returns the two regions of an `if` or `while`.
+///
+/// They are empty for other statements.
 pub fn regions(kind: &StmtKind) -> [&[Stmt]; 2] {
     match kind {
         StmtKind::If { then, other, .. } => [then, other],
@@ -74,7 +77,9 @@ pub fn regions(kind: &StmtKind) -> [&[Stmt]; 2] {
     }
 }
 
-/// The values that regions hand out: arms' results, tests, next states.
+/// Visits the results of regions.
+///
+/// These are arms' results, tests and next states.
 pub fn handed_out(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     match kind {
         StmtKind::If { results, .. } => {
@@ -90,7 +95,7 @@ pub fn handed_out(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     }
 }
 
-/// A statement and all statements in its regions, outermost first.
+/// Visits a statement and all statements in its regions, outermost first.
 pub fn each<'a>(stmt: &'a Stmt, f: &mut dyn FnMut(&'a Stmt)) {
     f(stmt);
     for region in regions(&stmt.kind) {
@@ -100,7 +105,7 @@ pub fn each<'a>(stmt: &'a Stmt, f: &mut dyn FnMut(&'a Stmt)) {
     }
 }
 
-/// Everything that a statement and its regions read, and everything that they define.
+/// Visits all uses and definitions of a statement and its regions.
 pub(crate) fn summary(stmt: &Stmt, used: &mut dyn FnMut(Atom), defined: &mut dyn FnMut(Var)) {
     each(stmt, &mut |s| {
         operands(&s.kind, used);
@@ -109,7 +114,7 @@ pub(crate) fn summary(stmt: &Stmt, used: &mut dyn FnMut(Atom), defined: &mut dyn
     });
 }
 
-/// The atoms that a block reads when it is left.
+/// Visits the atoms that a block reads at its exits and its end.
 pub fn leaving(block: &Block, f: &mut dyn FnMut(Atom)) {
     block.exits.iter().for_each(|e| f(e.unless));
     match &block.end {
@@ -119,7 +124,7 @@ pub fn leaving(block: &Block, f: &mut dyn FnMut(Atom)) {
     }
 }
 
-/// Everything that a block reads, regions included.
+/// Visits all variables that a block reads, including in regions.
 pub(crate) fn block_uses(block: &Block, f: &mut dyn FnMut(Var)) {
     let mut atom = |a: Atom| {
         if let Atom::Var(v) = a {
@@ -133,8 +138,9 @@ pub(crate) fn block_uses(block: &Block, f: &mut dyn FnMut(Var)) {
     leaving(block, &mut atom);
 }
 
-/// The operands that a statement itself reads, to be changed: scalars only, those handed out by its
-/// regions included, those of the statements in its regions not.
+/// Visits a statement's own scalar operands mutably.
+///
+/// Results of its regions are included; operands of statements in its regions are not.
 pub fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
     match kind {
         StmtKind::Let(_, _, args) => args.iter_mut().for_each(f),
@@ -175,7 +181,7 @@ pub fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
     }
 }
 
-/// As [`regions`], to be changed.
+/// Returns the regions mutably, as [`regions`] does.
 pub fn regions_mut(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
     match kind {
         StmtKind::If { then, other, .. } => vec![then, other],
@@ -184,7 +190,7 @@ pub fn regions_mut(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
     }
 }
 
-/// Every statement, regions' included, to be changed.
+/// Visits every statement mutably, including those in regions.
 pub fn each_mut(stmts: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
     for stmt in stmts {
         f(stmt);
@@ -194,7 +200,7 @@ pub fn each_mut(stmts: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
     }
 }
 
-/// As [`leaving`], to be changed.
+/// Visits atoms mutably, as [`leaving`] does.
 pub fn leaving_mut(block: &mut Block, f: &mut dyn FnMut(&mut Atom)) {
     block.exits.iter_mut().for_each(|e| f(&mut e.unless));
     match &mut block.end {
@@ -204,7 +210,9 @@ pub fn leaving_mut(block: &mut Block, f: &mut dyn FnMut(&mut Atom)) {
     }
 }
 
-/// Every scalar atom of a loop, to be changed: of statements, functions, ends, rates and groups.
+/// Visits every scalar atom of a loop mutably.
+///
+/// These are in statements, functions, ends, rates and groups.
 pub fn atoms_mut(program: &mut Loop, f: &mut dyn FnMut(&mut Atom)) {
     use crate::ir::RateKind;
     for block in program.blocks.values_mut() {

@@ -29,7 +29,7 @@ fn union(a: &Map, b: &Map) -> Map {
     map
 }
 
-/// A map of those sets that do not clash with earlier ones; values are unique by `tag`.
+/// A map of the sets that do not clash with earlier ones; values are unique by `tag`.
 fn map(tag: u32, wanted: Vec<BTreeSet<u8>>) -> Map {
     let mut map = Map::new();
     for (i, keys) in wanted.into_iter().enumerate() {
@@ -69,7 +69,7 @@ fn the_older_set_comes_first() {
     map.insert([0], vec![0]).unwrap();
     map.insert([1], vec![1]).unwrap();
     map.insert([2, 3, 4], vec![2]).unwrap();
-    // The larger set's keys stay put, but the joined set is as old as its oldest part.
+    // The larger set's keys do not move, but the joined set is as old as its oldest part.
     assert_eq!(map.unify(3, 0, concat), Ok(true));
     assert_eq!(map.unify(1, 4, concat), Ok(true));
     assert_eq!(map.get(1), Some(&vec![0, 2, 1]));

@@ -1,18 +1,18 @@
-//! File tests: text in, one operation, text out.
+//! File tests: each applies one operation to a text and compares the output.
 //!
-//! Each `tests/files/**/*.loop` starts with `# test: OPERATION`; what follows the line `# ----` is the
-//! expected output. `LOOP_BLESS=1 cargo test -p loop-lang` writes the outputs anew.
+//! Each `tests/files/**/*.loop` starts with `# test: OPERATION`. The expected output follows the
+//! line `# ----`. `LOOP_BLESS=1 cargo test -p loop-lang` rewrites the outputs.
 //!
 //! | operation | output |
 //! | --- | --- |
-//! | `parse` | the loop as printed, or the parser's faults |
-//! | `print` | the loop as printed, which must be the text itself |
+//! | `parse` | the printed loop, or the parser's faults |
+//! | `print` | the printed loop, which must equal the text |
 //! | `gotos` | the loop with derived gotos |
 //! | `complete` | the loop with missing blocks and derived gotos |
 //! | `verify` | `ok`, or the verifier's faults |
 //! | `liveness` | saved and held variables, and made arrays |
-//! | `levels` | each group's first variable with the level that it requires |
-//! | `chunkable` | `ok` or what is in the way, and the groups that decide where steps lie |
+//! | `levels` | each group's first variable with its required level |
+//! | `chunkable` | `ok` or the obstacle, and the placing groups |
 //! | `pass NAME`, `optimize`, `summary LEVEL` | the loop afterwards, verified |
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -78,7 +78,7 @@ fn check(path: &Path) -> Result<(), String> {
     ))
 }
 
-/// The output of an operation, or why the test itself is wrong.
+/// Returns the output of an operation, or an error in the test itself.
 fn run(operation: &str, input: &str) -> Result<String, String> {
     let mut words = operation.split_whitespace();
     let (word, argument) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
@@ -161,7 +161,7 @@ fn verified(l: &Loop, what: &str) -> Result<(), String> {
     verify::verify(l).map_err(|faults| format!("{what} does not verify:\n{}\n{l}", lines(&faults)))
 }
 
-/// The first variable of each group.
+/// Returns the first variable of each group.
 fn firsts(l: &Loop) -> Vec<Var> {
     l.groups.iter().map(|g| g.vars[0]).collect()
 }
@@ -174,7 +174,7 @@ fn lines(items: &[impl Display]) -> String {
     items.iter().map(|i| format!("{i}\n")).collect()
 }
 
-/// Both texts line by line, `-` and `+` before the lines that only one has.
+/// Compares both texts line by line, with `-` and `+` before differing lines.
 fn difference(expected: &str, found: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Loops of 10^5 combinators: nothing recurses over them, nothing is quadratic.
+//! Loops of 10^5 combinators: no recursion over them, and no quadratic algorithms.
 
 use loop_lang::Loop;
 use loop_lang::chunkable::raise_levels;
@@ -78,7 +78,7 @@ fn chained_filters() {
     assert_eq!(l.blocks.len(), 6 + 4 * (RATES - 1));
 }
 
-/// Many filters and sums of one array, side by side.
+/// Many filters and sums of one array.
 #[test]
 fn sibling_folds() {
     let mut text = HEAD.to_string();
@@ -110,7 +110,7 @@ fn sibling_folds() {
     check(&(text + &rates + &groups + &start + &blocks + END + "done_0:\n  return\n"));
 }
 
-/// A scan of a scan of a scan ...: what each is behind is not followed to the beginning for each anew.
+/// A scan of a scan of a scan ...: dependences are not followed to the beginning for each scan.
 #[test]
 fn chained_scans() {
     let mut text = HEAD.to_string();
@@ -136,7 +136,7 @@ fn chained_scans() {
     assert_eq!(verify(&l), Ok(()));
 }
 
-/// Many results of one loop: each is known to be filled without a walk of its own.
+/// Many results of one loop: all are found to be filled in one walk.
 #[test]
 fn many_results() {
     let mut text = HEAD.to_string();

@@ -1,5 +1,6 @@
-//! The functions of `loop_lang::math`: errors within the documented bounds, special values, and the
-//! Loop-level bodies, which give the same bits.
+//! The functions of `loop_lang::math`: errors, special values and Loop-level bodies.
+//!
+//! Errors are within the documented bounds, and bodies give the same bits.
 
 mod ulps;
 
@@ -135,7 +136,7 @@ fn the_angle_of_a_tiny_number_is_right() {
     assert_eq!(value(Op::Atan2, Ty::F64, 0.0, -tiny), std::f64::consts::PI);
 }
 
-/// Every function of subnormal operands, and of pairs of which one or both are.
+/// Every function on subnormal operands, and on pairs with one or two of them.
 #[test]
 fn subnormal_operands_within_the_bounds() {
     let (mut random, mut reference) = (Random(4), Reference::new());
@@ -194,7 +195,8 @@ fn integer_powers_within_their_bound() {
             2 => (random.bits() % 2001) as i32 - 1000,
             _ => random.bits() as i32 >> (random.bits() % 14),
         };
-        // Most powers of most numbers are out of range: so are chosen that these are not.
+        // Most powers of most numbers are out of range; these operands are chosen so that their
+        // powers are in range.
         let size = 1080.0 / f64::from(n.unsigned_abs().max(1));
         let exponent = (2.0 * random.unit() - 1.0) * size.min(1074.0);
         let x = match random.bits() % 8 {
@@ -231,7 +233,8 @@ fn integer_powers_of_special_values_are_those_of_std() {
             assert!(same, "{x:?} to the power {n}: {got:?}, not {want:?}");
         }
     }
-    // Tenths come out as they are written, and a reciprocal of what overflows is no zero.
+    // Negative powers of ten are correctly rounded, and a reciprocal of an overflowing power is not
+    // zero.
     let power = |x: f64, n: i32| {
         f64::from_bits(eval(
             Op::Powi,
@@ -293,7 +296,7 @@ fn bodies_keep_their_width_where_that_is_said() {
         for ty in [Ty::F32, Ty::F64] {
             let keeps = math::body(*op, ty).is_some_and(|body| {
                 let mut vars = body.vars.iter().map(|v| v.ty.elem());
-                // Truth is as wide as what was compared.
+                // A `bool` is as wide as the compared values.
                 vars.all(|of| of == Ty::Bool || of.size() == ty.size())
             });
             assert_eq!(math::keeps_width(*op, ty), keeps, "{op:?} {ty}");

@@ -1,4 +1,4 @@
-//! The text form holds all of a loop, and the parser survives every text.
+//! The text form is complete, and the parser accepts arbitrary input without a panic.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn golden() -> Vec<String> {
         .collect()
 }
 
-/// What holds of every text that parses.
+/// Checks the properties of every text that parses.
 fn holds_of_parsed(text: &str) -> Result<(), TestCaseError> {
     let Ok(mut l) = parse(text) else {
         return Ok(());
@@ -33,7 +33,7 @@ fn holds_of_parsed(text: &str) -> Result<(), TestCaseError> {
     let again = parse(&printed).map_err(|e| TestCaseError::fail(format!("{e:?}\n{printed}")))?;
     prop_assert_eq!(again.to_string(), printed);
     prop_assert_eq!(contents(&again), contents(&l));
-    // Neither may panic, whatever the loop.
+    // Neither may panic, for any loop.
     let _ = verify(&l);
     derive_gotos(&mut l);
     let _ = verify(&l);
@@ -62,7 +62,7 @@ fn deep_regions_are_an_error() {
 }
 
 proptest! {
-    // The seeds are data of their own: a failing one is printed.
+    // Failing seeds are printed, so they need no file.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]

@@ -1,4 +1,4 @@
-//! Faults that no text can express, since the parser refuses them.
+//! Faults that no text can express, since the parser rejects them.
 
 use loop_lang::ir::*;
 use loop_lang::parse::parse;
@@ -24,7 +24,7 @@ fn messages(l: &Loop) -> Vec<String> {
         .collect()
 }
 
-/// Changes the first statement that `change` fits.
+/// Changes the first statement for which `change` returns true.
 fn edit(l: &mut Loop, change: impl Fn(&mut StmtKind) -> bool) {
     let mut stmts = l.blocks.values_mut().flat_map(|b| &mut b.stmts);
     assert!(stmts.any(|s| change(&mut s.kind)));
@@ -113,7 +113,7 @@ fn constants_must_be_canonical() {
         }
         assert_eq!(messages(&l), [message]);
     }
-    // In a statement, too: a backend would write the word into an array as it is.
+    // Also in a statement: a backend would write the word into an array unchanged.
     let mut l = whole;
     edit(&mut l, |s| match s {
         StmtKind::Let(_, _, args) => {

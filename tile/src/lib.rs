@@ -1,20 +1,20 @@
-//! The floor between a Loop and every compiled backend.
+//! The layer between a Loop and every compiled backend.
 //!
 //! ```text
 //! Loop + Target  ->  Region (analysis, once)  ->  Schedule (data)  ->  Tile (IR)  ->  C | Cranelift
 //! ```
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `target` | the machine that code is made for, as a value |
-//! | `region` | what is known of a loop and its statements |
-//! | `schedule` | which of the orders that a Loop states its code realises, as data |
-//! | `threads` | loops as work of a device's threads |
-//! | `lower` | from a sweep and its schedule to a tile |
-//! | `ir` | the Tile language's data |
-//! | `print`, `parse` | its text form |
-//! | `verify` | what every tile must keep to; every proof is checked |
-//! | `eval` | what it means |
+//! | `target` | describes the target machine |
+//! | `region` | analyses a loop and its statements |
+//! | `schedule` | data that selects one of the execution orders a Loop permits |
+//! | `threads` | maps loops to a device's threads |
+//! | `lower` | lowers an innermost loop and its schedule to a tile |
+//! | `ir` | data types of the Tile language |
+//! | `print`, `parse` | text form |
+//! | `verify` | checks every tile and every proof in it |
+//! | `eval` | reference interpreter |
 
 pub mod eval;
 pub mod ir;

@@ -1,4 +1,4 @@
-//! Tiles as text. [`parse`](crate::parse) reads it.
+//! Text form of tiles, as read by [`parse`](crate::parse).
 //!
 //! ```text
 //! tile to_percentages_mfst at mfst
@@ -21,23 +21,24 @@
 //!       set ix_filt = next
 //! ```
 //!
-//! `@filt` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
-//! another name here says which it is: `given n_2: u64 of n`. What a scan keeps says what of it: `scan t: f64 of acc total`.
-//! `stream 262144 out_1` names what goes past the caches, and from how many steps on.
+//! `@filt` names the combinator of this line and of the lines below, up to the next `@`. A loop
+//! value with a different name here shows both: `given n_2: u64 of n`. Extra state of a scan shows
+//! its kind: `scan t: f64 of acc total`. `stream 262144 out_1` lists the arrays that bypass the
+//! caches, and the minimum number of steps.
 
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::{CombId, Var};
 use std::fmt;
 
-/// A tile of a loop, to be printed.
+/// Displays a tile of a loop.
 pub struct Shown<'a> {
     tile: &'a Tile,
     program: &'a Loop,
 }
 
 impl Tile {
-    /// The tile's text, with the names of its loop.
+    /// Returns a displayable form of the tile, with the names of its loop.
     pub fn show<'a>(&'a self, program: &'a Loop) -> Shown<'a> {
         Shown {
             tile: self,
@@ -46,7 +47,7 @@ impl Tile {
     }
 }
 
-/// The line of a statement of a tile, without its combinator.
+/// The line of a statement, without its combinator.
 pub(crate) struct Line<'a>(pub &'a Tile, pub &'a Loop, pub &'a StmtKind);
 
 impl fmt::Display for Line<'_> {
@@ -118,7 +119,7 @@ impl Shown<'_> {
         self.program.name(v)
     }
 
-    /// What is added first, then what is taken away.
+    /// Shows positive terms first, then negative ones.
     fn sum(&self, sum: &Sum) -> String {
         let often = |(n, v): &(i64, Var)| {
             let times = n.unsigned_abs() as usize;
@@ -170,7 +171,8 @@ impl Shown<'_> {
         write!(f, "let {}: {} = ", self.name(to), self.tile.shape(to))
     }
 
-    /// Statements with what is in them. The depth of what is open stands beside it, since tiles may be deep.
+    /// Shows statements and nested statements. It uses an explicit stack, since tiles may be deeply
+    /// nested.
     fn stmts(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt]) -> fmt::Result {
         let mut open = vec![(stmts, 1, None)];
         let mut before: Option<CombId> = None;
@@ -416,7 +418,7 @@ impl Shown<'_> {
     }
 }
 
-/// How many lanes are written, where it is more than one.
+/// Shows the number of stored lanes, if greater than one.
 fn wide(lanes: u32) -> String {
     match lanes {
         1 => String::new(),

@@ -1,5 +1,7 @@
-//! The schedules that golden loops get, for several targets: `golden/chosen.txt`. A heuristic that changes is seen there.
-//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test choose` writes it anew.
+//! Chosen schedules of golden loops, for several targets: `golden/chosen.txt`.
+//!
+//! The file shows the effect of each change to a heuristic. `LOOP_BLESS=1 cargo test -p
+//! livefusion-tile --test choose` rewrites it.
 
 mod common;
 
@@ -10,7 +12,7 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::path::Path;
 
-/// The golden loops of a folder, in order of their names.
+/// The golden loops of a folder, sorted by name.
 fn loops(folder: &Path) -> Vec<(String, Loop)> {
     let files = std::fs::read_dir(folder).expect("a folder");
     let files = files.map(|e| e.expect("an entry").path());
@@ -24,7 +26,7 @@ fn loops(folder: &Path) -> Vec<(String, Loop)> {
     all
 }
 
-/// A line for each schedule that a loop gets, with the targets that it gets it for.
+/// Returns a line for each schedule that a loop gets, with its targets.
 fn chosen(program: &Loop, aim: Aim) -> String {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -54,7 +56,7 @@ fn chosen(program: &Loop, aim: Aim) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// How a loop's iterations are dealt out to a device's threads, or why they cannot be.
+/// Returns how a loop's iterations map to a device's threads, or why they cannot.
 fn dealt(program: &Loop) -> String {
     let schedule = match choose_threads(program) {
         Ok(schedule) => schedule,
@@ -89,7 +91,7 @@ fn golden_loops_get_these_schedules() {
     common::golden("chosen.txt", &format!("{}\n", text.trim_end()));
 }
 
-/// A machine without vectors is asked for none, and one with longer vectors takes more lanes.
+/// A machine without vectors gets none; longer vectors get more lanes.
 #[test]
 fn lanes_follow_from_the_target() {
     let program = common::loop_of("map");

@@ -1,6 +1,8 @@
-//! Tiles in files, and what is wrong with them. Each `files/**/*.tile` names a loop in its first line, `# loop: NAME`; below
-//! the tile's text, behind the line `# ----`, stands the parser's error, or the verifier's faults, or `ok`.
-//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test files` writes these anew.
+//! Tiles in files, with their expected faults.
+//!
+//! Each `files/**/*.tile` names a loop in its first line, `# loop: NAME`. The tile's text ends at
+//! the line `# ----`. Below it is the parser's error, the verifier's faults, or `ok`. `LOOP_BLESS=1
+//! cargo test -p livefusion-tile --test files` rewrites these.
 
 mod common;
 
@@ -12,7 +14,7 @@ use std::path::Path;
 
 const RULE: &str = "# ----\n";
 
-/// What is wrong with a file's tile.
+/// Returns the faults of a file's tile.
 fn outcome(text: &str) -> String {
     let name = text.lines().next().and_then(|l| l.strip_prefix("# loop: "));
     let program = common::loop_of(name.expect("the first line is `# loop: NAME`"));
@@ -28,7 +30,7 @@ fn outcome(text: &str) -> String {
     }
 }
 
-/// Whether a file says what comes out.
+/// Tells whether a file has the actual result.
 fn holds(path: &Path) -> bool {
     let text = fs::read_to_string(path).expect("readable");
     let (tile, expected) = text.split_once(RULE).unwrap_or((&text, ""));

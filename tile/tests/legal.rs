@@ -1,4 +1,4 @@
-//! Each rule of the judge of schedules, with a loop and a decision that breaks it.
+//! Legality rules: each with a loop and a decision that breaks it.
 
 mod common;
 
@@ -9,7 +9,7 @@ use loop_lang::ir::RateId;
 use loop_lang::state::Layout;
 use std::collections::BTreeSet;
 
-/// A golden loop, perhaps with some lines of its text changed, and a schedule whose last decision alone breaks a rule.
+/// A golden loop, perhaps with some changed lines, and a schedule with an illegal last decision.
 struct Case {
     rule: &'static str,
     name: &'static str,
@@ -47,7 +47,7 @@ fn turns() -> String {
     .to_string()
 }
 
-/// A value behind as many arms.
+/// A value behind the given number of nested arms.
 fn arms(deep: usize) -> String {
     let open: String = (0..deep)
         .map(|k| format!("let c{k}_1 = lt elt_0 {k}.0\nif c{k}_1 {{\n"))
@@ -62,14 +62,14 @@ fn arms(deep: usize) -> String {
     format!("{open}{close}  let twice_1 = mul e0_1 two_1")
 }
 
-/// Too many arms in a loop whose steps go in runs.
+/// Too many arms in a loop that folds in runs.
 fn arms_of_runs() -> String {
     let arms = arms(18).replace("elt_0", "elt_2").replace("two_1", "k_2");
     let arms = arms.replace("_1", "_2");
     format!("{arms}\n  let short_3 = cast.f32 twice_2")
 }
 
-/// A group that a function joins.
+/// A group with a function as its combine.
 fn by_a_function() -> String {
     "fn join_1(p_1: f64, q_1: f64) {
   let both_1 = add p_1 q_1
@@ -350,7 +350,7 @@ fn cases() -> Vec<Case> {
             "to_percentages",
             "filt mask\nmfst vectorise 8 unroll 1",
         ),
-        // A row is written side by side where nothing else is done with its array.
+        // A row is stored contiguously if its array has no other use.
         changed(
             "it writes elsewhere than at the counter, or packed at a count",
             "transpose",
@@ -419,8 +419,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Why what goes from one step to the next cannot be told apart from the rest, or what ends a sweep cannot be asked for
-/// several steps.
+/// Cases in which a recurrence cannot be separated from the rest, or an exit cannot be tested for
+/// several steps at once.
 fn chains() -> Vec<Case> {
     let vectors = "r0 vectorise 8 unroll 1";
     let sum = "filter_prefix_sum";
@@ -454,7 +454,7 @@ fn chains() -> Vec<Case> {
     ]
 }
 
-/// What a device's threads cannot have, or not so.
+/// Mappings that a device's threads do not support.
 fn dealt() -> Vec<Case> {
     let sum = "row_sums";
     vec![

@@ -1,5 +1,6 @@
-//! What is known of golden loops, as files: `LOOP_BLESS=1 cargo test -p livefusion-tile --test regions` writes them
-//! anew.
+//! Analyses of golden loops, as files.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test regions` rewrites them.
 
 mod common;
 
@@ -59,7 +60,7 @@ fn a_mirror() {
     golden("mirror_scan");
 }
 
-/// What is said of statements in several ways is the same in all of them.
+/// Redundant facts about statements agree.
 #[test]
 fn regions_agree_with_themselves() {
     let (mut sweeps, mut nests, mut in_regions) = (0, 0, 0);

@@ -1,5 +1,6 @@
-//! Tiles of golden loops under the schedules beside them: `golden/NAME.schedule` makes `golden/NAME.tile`.
-//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test tiles` writes the tiles anew.
+//! Tiles of golden loops under given schedules: `golden/NAME.schedule` makes `golden/NAME.tile`.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test tiles` rewrites the tiles.
 
 mod common;
 
@@ -32,7 +33,7 @@ fn golden(name: &str) {
         tiles.into_iter().for_each(&mut show);
     }
     let nests = region.nests().iter();
-    // Segments go step by step.
+    // Segments run step by step.
     let nests = nests.filter_map(|n| lower::nest(&region, n, &schedule).ok());
     nests.flatten().for_each(&mut show);
     common::golden(&format!("{name}.tile"), &got);
@@ -168,7 +169,7 @@ fn the_middle_of_a_row_in_lanes() {
     golden("stencil_sums");
 }
 
-/// In the middle of a row the index is another one; its room is its own.
+/// In the middle of a row, the index differs and has its own capacity check.
 #[test]
 fn the_middle_of_a_row_that_is_written_further_on() {
     golden("moved_sums");
@@ -189,7 +190,7 @@ fn lanes_from_the_end() {
     golden("mirror_scan");
 }
 
-/// What a piece of a sweep only joins in the end has the lanes of vectors all the same: printers write it in such.
+/// A register that is only reduced is a vector all the same: printers emit it as one.
 #[test]
 fn a_register_that_is_only_joined_is_a_vector() {
     let program = common::loop_of("filter_sum");

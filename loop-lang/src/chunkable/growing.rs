@@ -1,24 +1,28 @@
-//! Which arrays may begin short: those that are written element by element from the first on, and then cut.
+//! Growing arrays: written element by element in order, and then cut, so they may begin short.
 
 use super::origins::Origins;
 use crate::ir::{Atom, CombId, End, Loop, Place, RateId, RateKind, Stmt, StmtKind, Var};
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An array whose size is only an upper bound of its length, and which may have fewer elements until more are written.
+/// Describes an array that may be allocated short.
+///
+/// Its size is only an upper bound of its length. It may have fewer elements until more are
+/// written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growing {
     /// The array.
     pub array: Var,
-    /// The carried variable at which all its elements are written. It begins at zero or above, and never goes down.
+    /// The carried variable that indexes all writes. It begins at zero or above, and never
+    /// decreases.
     pub at: Var,
-    /// By how much a step raises that at most.
+    /// The maximum increase of that variable per step.
     pub most: u64,
     /// The combinator that makes the array.
     pub comb: CombId,
 }
 
-/// The arrays that may begin short.
+/// Lists the arrays that may be allocated short.
 ///
 /// ```
 /// let text = "loop small
@@ -87,15 +91,15 @@ pub fn growing(program: &Loop) -> Vec<Growing> {
     all
 }
 
-/// The uses of a loop's arrays.
+/// Holds the uses of a loop's arrays.
 #[derive(Default)]
 struct Uses {
     /// New arrays, and their combinators.
     made: FxHashMap<Var, CombId>,
-    /// The variable at which all elements are written, if it is one.
+    /// The variable that indexes all writes, if there is only one.
     written: FxHashMap<Var, Option<Var>>,
     cut: FxHashSet<Var>,
-    /// Arrays that are used as a whole, or in more than single elements.
+    /// Arrays that are used other than element by element.
     whole: FxHashSet<Var>,
 }
 
@@ -123,7 +127,8 @@ impl Uses {
 }
 
 impl Origins<'_> {
-    /// By how much a step raises a variable that runs on through the loop, where all that it is assigned is one more.
+    /// Returns the maximum increase per step of a variable that continues through the loop, if all
+    /// its assignments add one.
     fn raised_by(&self, v: Var) -> Option<u64> {
         let assigned = self.assigned.get(&v)?;
         let one_more = |next: &Option<Atom>| {
@@ -136,8 +141,9 @@ impl Origins<'_> {
         may.then_some(assigned.len() as u64)
     }
 
-    /// Whether fewer elements may be counted than there is a bound for: by filters alone, or by one loop that may be left early.
-    /// Where a part of them is counted without a question, the bound is as good as the number.
+    /// Tells whether the final count may be below its bound. Either only filters count, or one loop
+    /// counts that may exit early. If part of the elements is counted unconditionally, the bound is
+    /// a good estimate.
     fn is_open(&self, assigned: &[(RateId, Option<Atom>)]) -> bool {
         let kind = |rate: &RateId| self.program.rate(*rate).kind;
         let rates = || assigned.iter().map(|(rate, _)| rate);

@@ -1,4 +1,4 @@
-//! What is asked of a loop's blocks: where values come from, and what iterations change.
+//! Origins of values in a loop's blocks, and changes by iterations.
 
 use crate::gotos::Tree;
 use crate::ir::{Atom, Block, CombId, GroupId, Loop, Place, RateId, Section, StmtKind, Var};
@@ -7,25 +7,25 @@ use crate::types::Const;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is asked of a loop's blocks.
+/// Holds the origins of values in a loop.
 pub(crate) struct Origins<'a> {
     pub(crate) program: &'a Loop,
     pub(crate) tree: Tree,
     pub(crate) blocks: Vec<(Place, &'a Block)>,
-    /// What each variable is computed, started or assigned from.
+    /// The operands of each variable's definition, start and assignments.
     pub(super) operands: FxHashMap<Var, Vec<Var>>,
-    /// The only definition of each variable that an operator computes.
+    /// The operator and operands of each variable defined by `let`.
     pub(crate) lets: FxHashMap<Var, (Op, &'a [Atom])>,
-    /// Where each carried variable is started, and from what.
+    /// The place and the start value of each carried variable.
     pub(crate) carries: FxHashMap<Var, (Place, Atom)>,
-    /// The rates in which each variable is assigned or scanned, and what it is assigned.
+    /// The rates in which each variable is assigned or scanned, and the assigned values.
     pub(crate) assigned: FxHashMap<Var, Vec<(RateId, Option<Atom>)>>,
     /// Combinators that update each group.
     updaters: Vec<Option<CombId>>,
     pub(super) group_of: FxHashMap<Var, GroupId>,
     /// Arrays that the loop makes.
     pub(super) made: FxHashSet<Var>,
-    /// Of these, those that are [scratch](crate::ir::VarData::scratch).
+    /// The [scratch](crate::ir::VarData::scratch) arrays among them.
     pub(super) scratch: FxHashSet<Var>,
     /// Scalars that no iteration defines.
     pub(super) fixed: FxHashSet<Var>,
@@ -143,12 +143,12 @@ impl<'a> Origins<'a> {
         }
     }
 
-    /// The combinator that updates a group.
+    /// Returns the combinator that updates a group.
     pub(super) fn updater(&self, group: GroupId) -> CombId {
         self.updaters[group.index()].unwrap_or(CombId(0))
     }
 
-    /// Whether a value is a variable and one.
+    /// Tells whether a value is a variable plus one.
     pub(crate) fn is_one_more(&self, v: Var, value: Var) -> bool {
         let (v, one) = (Atom::Var(v), Atom::Const(Const::u64(1)));
         matches!(self.lets.get(&value), Some((Op::Add, [x, y])) if (*x, *y) == (v, one) || (*x, *y) == (one, v))

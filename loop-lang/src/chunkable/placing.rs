@@ -1,15 +1,17 @@
-//! The groups that decide where steps lie.
+//! Placing groups: the groups that determine the position of steps.
 
 use super::origins::Origins;
 use crate::ir::{Block, End, Exit, Loop, Place, RateId, Section, Var};
 use crate::walk;
 use rustc_hash::FxHashSet;
 
-/// The groups that decide where steps lie: counters of nested rates, and what bounds and exits
-/// depend on. A chunk must know their values at its beginning before it can do anything, so they
-/// are found first, in one pass over the loop without the others. A lowering that gives them levels
-/// below all other groups' makes that pass the first summary. So are groups that depend on each other in a
-/// circle, which no sum of a chunk tells.
+/// Finds the groups that determine the position of steps.
+///
+/// These are counters of nested rates, and the dependences of bounds and exits. A chunk must know
+/// their values at its beginning before any other work. So one pass over the loop without the other
+/// groups computes them first. If lowering gives them the lowest levels, that pass is the first
+/// summary. Groups in a strongly connected component are included, because no sum of a chunk
+/// determines them.
 pub fn placing_groups(program: &Loop) -> Vec<bool> {
     let origins = Origins::of(program);
     let mut placing = Placing {
@@ -39,8 +41,8 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
 }
 
 impl Origins<'_> {
-    /// Whether a block's exits or branches change which steps there are. To skip the rest of a sub
-    /// rate's iteration changes none, if no loop is in it.
+    /// Tells whether a block's exits or branches change the set of steps. An exit that skips the
+    /// rest of a sub rate's iteration does not, unless that contains a loop.
     fn leaves(&self, place: Place, block: &Block) -> bool {
         let quiet =
             |rate: RateId| self.program.rate(rate).kind.is_sub() && !self.above_loops[rate.index()];
@@ -54,7 +56,7 @@ impl Origins<'_> {
     }
 }
 
-/// Finds the groups that decide where steps lie.
+/// Finds the placing groups.
 struct Placing<'f> {
     origins: &'f Origins<'f>,
     seen: FxHashSet<Var>,
@@ -64,7 +66,7 @@ struct Placing<'f> {
 }
 
 impl Placing<'_> {
-    /// Whether iterations of a rate exist matters.
+    /// Requires the conditions for a rate's iterations.
     fn rate(&mut self, rate: RateId) {
         let mut at = Some(rate);
         while let Some(r) = at {
@@ -86,7 +88,7 @@ impl Placing<'_> {
         walk::leaving(block, &mut |a| stack.extend(a.var()));
     }
 
-    /// Follows values back to what they are computed from, and groups to where they are updated.
+    /// Follows values to their operands, and groups to their updates.
     fn close(&mut self) {
         while let Some(v) = self.stack.pop() {
             if !self.seen.insert(v) {

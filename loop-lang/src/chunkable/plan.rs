@@ -1,4 +1,4 @@
-//! How the state of a loop at the beginnings of its chunks is put together from their sums.
+//! Chunk plans: combine the sums of chunks into the loop's state at each chunk's beginning.
 
 use super::roles::{Role, roles};
 use super::scratch::{begins_with_root, first_loop};
@@ -11,11 +11,11 @@ use crate::state::{DONE, Layout, group_total, reset_local};
 use crate::steps::Steps;
 use rustc_hash::FxHashMap;
 
-/// A loop that may be chunked, with what is asked of it at every chunk.
+/// Holds a chunkable loop and cached queries on it.
 pub struct ChunkPlan {
     /// The loop.
     pub program: Loop,
-    /// The level of the summary that finds places.
+    /// The level of the summary that locates chunks.
     pub place_level: u32,
     /// The levels above it.
     pub levels: Vec<u32>,
@@ -23,32 +23,33 @@ pub struct ChunkPlan {
     pub roles: Vec<Role>,
     /// The first inner loop of a root's iterations.
     pub first_loop: Option<RateId>,
-    /// Whether chunks [must begin](super::begins_with_root) where an iteration of the root comes to that.
+    /// Whether chunks [must begin](super::begins_with_root) where an iteration of the root reaches
+    /// that loop.
     pub begins_with_root: bool,
     tree: Tree,
     steps: Steps,
     rank: FxHashMap<Place, usize>,
-    /// Where each variable is defined.
+    /// The position of each variable's definition.
     defined: FxHashMap<Var, usize>,
-    /// What each carried variable is assigned, and where.
+    /// The places and values of each carried variable's assignments.
     assigned: FxHashMap<Var, Vec<(Place, Atom)>>,
 }
 
-/// How a group's value at the end of a chunk comes about.
+/// Describes how a group gets its value at the end of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtChunkEnd {
-    /// The chunk's sum is joined onto the prefix.
+    /// The chunk's sum is combined with the prefix.
     Joined,
-    /// The group started anew within the chunk.
+    /// The group restarted within the chunk.
     Restarted,
-    /// The chunk began among lanes that go on.
+    /// The chunk began while the group's lanes were in use.
     Bound,
-    /// Nothing reads it any more.
+    /// The value is dead.
     Dead,
 }
 
 impl ChunkPlan {
-    /// The plan of a loop that may be chunked, and whose [levels are raised](super::raise_levels).
+    /// Plans a chunkable loop with [raised levels](super::raise_levels).
     pub fn of(program: &Loop) -> ChunkPlan {
         let roles = roles(program);
         let of = |placing: bool| {
@@ -79,7 +80,7 @@ impl ChunkPlan {
         plan
     }
 
-    /// Finds where variables are defined and assigned.
+    /// Finds the definitions and assignments of variables.
     fn updates(&mut self) {
         for (labels, block) in self.program.blocks.iter() {
             let Some(label) = labels.first() else {
@@ -107,9 +108,9 @@ impl ChunkPlan {
         }
     }
 
-    /// The word of what a variable takes next: where its update waits for the end of the iteration,
-    /// or where the value was computed before the inner loop in which a frame stands and is
-    /// assigned after it.
+    /// Returns the word of a variable's pending next value. The update may be pending until the end
+    /// of the iteration. Or the value was computed before the inner loop where the frame paused,
+    /// and is assigned after it.
     fn next_word(&self, layout: &Layout, v: Var, words: &[u64]) -> Option<usize> {
         let waits = layout.held.iter().find(|h| h.0 == v).map(|h| h.1);
         let Some(at) = self.at(layout, words) else {
@@ -129,7 +130,7 @@ impl ChunkPlan {
         assigned.filter_map(ahead).next().or(waits)
     }
 
-    /// The groups of a level.
+    /// Lists the groups of a level.
     pub fn groups(&self, level: u32) -> impl Iterator<Item = GroupId> {
         let groups = self.program.groups.iter().enumerate();
         groups
@@ -137,12 +138,12 @@ impl ChunkPlan {
             .map(|(i, _)| GroupId::new(i))
     }
 
-    /// A group.
+    /// Returns a group.
     pub fn group(&self, id: GroupId) -> &Group {
         &self.program.groups[id.index()]
     }
 
-    /// The loop rate at whose guard a frame stands.
+    /// Returns the loop rate with the guard where a frame paused.
     pub fn at(&self, layout: &Layout, words: &[u64]) -> Option<RateId> {
         match words[0] {
             0 | DONE => None,
@@ -150,13 +151,16 @@ impl ChunkPlan {
         }
     }
 
-    /// Whether a rate is an inner one: chunks that begin at its guard begin within an iteration.
+    /// Tells whether a rate is an inner loop.
+    ///
+    /// Chunks that begin at its guard begin within an outer iteration.
     pub fn is_inner(&self, rate: RateId) -> bool {
         self.program.rate(rate).kind.parent().is_some()
     }
 
-    /// How a group's value at the end of a chunk comes about, by the frames at its beginning and
-    /// end.
+    /// Tells how a group gets its value at the end of a chunk.
+    ///
+    /// `start` and `end` are the frames at the chunk's beginning and end.
     pub fn part(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> AtChunkEnd {
         let group = self.group(id);
         if self.is_inner(group.owner) {
@@ -174,8 +178,7 @@ impl ChunkPlan {
         }
     }
 
-    /// Whether a group's local part is joined into its prefix at the end of a chunk, where a frame
-    /// stands.
+    /// Tells whether a chunk's end at a frame combines a group's local part.
     pub fn is_joined(&self, layout: &Layout, id: GroupId, words: &[u64]) -> bool {
         let strictly_below = |at| {
             let step = self.steps.at(id, at);
@@ -185,9 +188,10 @@ impl ChunkPlan {
         !(local && self.at(layout, words).is_some_and(strictly_below))
     }
 
-    /// Whether a group's value at the end of a chunk follows from its value at the beginning and the
-    /// chunk's sum, by the frames there: not where lanes go on beyond a boundary, nor where an update
-    /// waits whose old value is still read.
+    /// Tells whether the chunk's sum determines a group's value at the end.
+    ///
+    /// `start` and `end` are the frames. The sum is insufficient if lanes continue beyond a
+    /// boundary, or if an update is pending whose old value is still read.
     pub fn tells(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> bool {
         let waits = |v: &Var| self.next_word(layout, *v, end).is_some();
         match self.part(layout, id, start, end) {
@@ -200,15 +204,15 @@ impl ChunkPlan {
         }
     }
 
-    /// Whether a frame stands in the same iteration of a root as another one.
+    /// Tells whether two frames are in the same iteration of a root.
     pub fn same_outer_iteration(&self, layout: &Layout, a: &[u64], b: &[u64]) -> bool {
         let counter = |r: &RateId| self.program.rate(*r).kind.counter();
         let mut words = self.program.roots.iter().filter_map(counter);
         words.all(|c| layout.word(c).is_none_or(|w| a[w] == b[w]))
     }
 
-    /// Which run of a nested rate a frame is in, or behind in the same outer iteration: the
-    /// counters around it. None if its variables are not alive.
+    /// Identifies the run of a nested rate that a frame is in, or after in the same outer
+    /// iteration, by the enclosing counters. The result is none if its variables are dead.
     fn run_of(&self, layout: &Layout, rate: RateId, words: &[u64]) -> Option<Vec<u64>> {
         let (at, parent) = (
             self.at(layout, words)?,
@@ -233,7 +237,7 @@ impl ChunkPlan {
         Some(counters)
     }
 
-    /// A group's value in a frame, updates that wait included.
+    /// Returns a group's value in a frame, including pending updates.
     pub fn value(&self, layout: &Layout, id: GroupId, words: &[u64]) -> Vec<u64> {
         let group = self.group(id);
         match group.order {
@@ -250,13 +254,14 @@ impl ChunkPlan {
         }
     }
 
-    /// Joins a chunk's sum onto a prefix.
+    /// Combines a chunk's sum with a prefix.
     pub fn join(&self, id: GroupId, prefix: &[u64], sum: &[u64]) -> Vec<u64> {
         combine(&self.program, self.group(id), prefix, sum)
     }
 
-    /// Puts a value where a frame has a group's prefix. An old value that is still to be read
-    /// stays, and so do lanes that go on.
+    /// Stores a value as a group's prefix in a frame.
+    ///
+    /// An old value that is still to be read stays, and so do lanes that continue.
     pub fn set(&self, layout: &Layout, id: GroupId, words: &mut [u64], value: &[u64]) {
         if !self.is_joined(layout, id, words) {
             return;
@@ -273,7 +278,9 @@ impl ChunkPlan {
         }
     }
 
-    /// Makes a group the identity, its local part included. `known` tells literals and parameters.
+    /// Resets a group to the identity, including its local part.
+    ///
+    /// `known` returns the values of literals and parameters.
     pub fn clear(
         &self,
         layout: &Layout,
@@ -287,7 +294,7 @@ impl ChunkPlan {
             let word = layout.word(*v).into_iter().chain(next);
             word.for_each(|w| words[w] = known(*a));
             if let Order::Prefix(_) = group.order {
-                // What reads see.
+                // The value seen by reads.
                 words[layout.local(id, group, i)] = known(*a);
             }
         }
@@ -296,7 +303,7 @@ impl ChunkPlan {
         }
     }
 
-    /// Whether the loop has rates within rates.
+    /// Tells whether the loop has nested rates.
     pub fn is_nested(&self) -> bool {
         let nested = |k: RateKind| matches!(k, RateKind::Nested { .. });
         self.program.rates.iter().any(|r| nested(r.kind))

@@ -1,4 +1,4 @@
-//! What a chunk must know of each group before it runs.
+//! Group roles: the values that a chunk needs before it runs.
 
 use super::origins::Origins;
 use super::placing_groups;
@@ -7,23 +7,26 @@ use crate::liveness::saved_variables;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a chunk must know of a group at its beginning.
+/// Describes when a chunk needs a group's value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Role {
-    /// It decides where steps lie.
+    /// It determines the position of steps.
     Placing,
-    /// Elements, traps or other groups depend on its value: it must be known before they are emitted.
+    /// Elements, traps or other groups depend on its value: it must be known before these are
+    /// emitted.
     Prefix,
-    /// It counts elements that are appended to arrays, and nothing else reads it in the loop: a chunk
-    /// may append to arrays of its own from zero, and be copied to its place when that is known.
+    /// It counts elements that are appended to arrays, and has no other use in the loop. A chunk
+    /// may append to its own arrays from zero, and copy them later.
     Count,
-    /// Nothing but the loop's end reads it: a chunk may be emitted from its identity, and be joined
+    /// It is read only at the loop's end. A chunk may start from the identity, and be combined
     /// later.
     Total,
 }
 
-/// The role of each group. A group of an outer rate with a loop below it is neither a count nor a
-/// total: a chunk may begin where its lanes go on.
+/// Returns the role of each group.
+///
+/// A group of an outer rate with a loop below it is neither a count nor a total: a chunk may begin
+/// while its lanes are in use.
 pub fn roles(program: &Loop) -> Vec<Role> {
     let origins = Origins::of(program);
     let read = origins.read_groups();
@@ -42,8 +45,9 @@ pub fn roles(program: &Loop) -> Vec<Role> {
     groups.map(role).collect()
 }
 
-/// An array of which all elements are written at one carried variable of a group. Kernels may write to it
-/// beyond the variable as well, up to its length.
+/// Describes an array with all writes at one carried variable of a group.
+///
+/// Kernels may also write to it beyond the variable, up to its length.
 #[derive(Clone, Copy, Debug)]
 pub struct Appended {
     /// The array.
@@ -52,13 +56,13 @@ pub struct Appended {
     pub at: Var,
     /// Its group.
     pub group: GroupId,
-    /// Whether there is a loop in each iteration that appends: one that is under way may have written.
+    /// Whether an appending iteration contains a loop: an unfinished iteration may have written.
     pub above_loops: bool,
-    /// Whether filters decide which iterations append, in any phase.
+    /// Whether filters select the appending iterations, in any phase.
     pub filtered: bool,
 }
 
-/// The arrays that a loop appends to.
+/// Lists the arrays that a loop appends to.
 pub fn appended(program: &Loop) -> Vec<Appended> {
     let origins = Origins::of(program);
     let appended = |(array, at): (Var, Var)| {
@@ -80,8 +84,9 @@ pub fn appended(program: &Loop) -> Vec<Appended> {
         .collect()
 }
 
-/// Raises the groups' levels such that a summary can stop below those that need not be known: what
-/// decides where steps lie comes first, what only the end reads comes last. Doing it twice changes
+/// Raises the groups' levels by role, so that summaries can stop early.
+///
+/// Placing groups come first, and groups read only at the end come last. A second call changes
 /// nothing.
 pub fn raise_levels(program: &mut Loop) {
     let roles = roles(program);
@@ -101,8 +106,10 @@ pub fn raise_levels(program: &mut Loop) {
     }
 }
 
-/// Whether values of an iteration under way that a pause keeps depend on groups that do not decide
-/// where steps lie: on such as go on from one outer iteration to the next, and on such as start in each.
+/// Tells which groups the saved values of an unfinished iteration depend on.
+///
+/// Placing groups are ignored. The first result is for groups that continue over outer iterations,
+/// the second for groups that start in each.
 pub fn kept_from_groups(program: &Loop, roles: &[Role]) -> (bool, bool) {
     let origins = Origins::of(program);
     let in_iteration = |v: &Var| !origins.group_of.contains_key(v) && !origins.fixed.contains(v);
@@ -122,24 +129,24 @@ pub fn kept_from_groups(program: &Loop, roles: &[Role]) -> (bool, bool) {
     (outer, inner)
 }
 
-/// What an iteration reads a group for, other than its own updates.
+/// Describes an iteration's use of a group, other than its own updates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Read {
     No,
-    /// Elements are appended to arrays at its value.
+    /// Its value is the index of appended elements.
     Appends,
     Yes,
 }
 
 impl Origins<'_> {
-    /// The rates at which a group is updated: its step's, and those of other phases.
+    /// Returns the rates that update a group: its step rate, and those of other phases.
     fn updated_at(&self, group: &Group) -> impl Iterator<Item = RateId> {
         let updated = group.vars.iter().filter_map(|v| self.assigned.get(v));
         let rates = updated.flatten().map(|(rate, _)| *rate);
         rates.chain([group.step])
     }
 
-    /// Whether there is a loop in an iteration that updates a group, in any phase.
+    /// Tells whether an iteration that updates a group contains a loop, in any phase.
     fn steps_above_loops(&self, group: &Group) -> bool {
         let above = |rate| self.above_loops[self.tree.loop_rate(rate).index()];
         self.updated_at(group).any(above)
@@ -170,7 +177,7 @@ impl Origins<'_> {
         all
     }
 
-    /// Each statement of an iteration, those in regions included.
+    /// Calls `f` on each statement of an iteration, including those in regions.
     fn each_stmt(&self, f: &mut dyn FnMut(&Stmt)) {
         let inside = |p: &&(Place, &Block)| matches!(p.0, Place::At { .. });
         for (_, block) in self.blocks.iter().filter(inside) {
@@ -180,7 +187,7 @@ impl Origins<'_> {
         }
     }
 
-    /// Whether a group is a count from the loop's beginning on.
+    /// Tells whether a group counts from the loop's beginning.
     fn counts_by_one(&self, group: &Group) -> bool {
         let ([v], [next]) = (&group.vars[..], &group.next[..]) else {
             return false;
@@ -190,7 +197,7 @@ impl Origins<'_> {
         by_one && updates == 1 && self.rises(*v)
     }
 
-    /// What iterations read each group for.
+    /// Returns the use of each group by iterations.
     fn read_groups(&self) -> Vec<Read> {
         let appended: FxHashMap<Var, Var> = self.appended().into_iter().collect();
         let mut updates = vec![Vec::new(); self.program.groups.len()];
@@ -228,7 +235,7 @@ impl Origins<'_> {
         read
     }
 
-    /// Marks the groups whose values are behind these variables.
+    /// Marks the groups that these variables depend on.
     fn mark(&self, mut stack: Vec<Var>, how: Read, read: &mut [Read]) {
         let mut seen = FxHashSet::default();
         while let Some(v) = stack.pop() {
@@ -242,8 +249,8 @@ impl Origins<'_> {
         }
     }
 
-    /// Marks the groups whose values are behind the updates of others. A variable is passed by at most
-    /// twice, however many groups it is behind: for the first, and for any other.
+    /// Marks the groups that other groups' updates depend on. A variable is visited at most twice,
+    /// for any number of dependent groups: once for the first group, once for all others.
     fn mark_updates(&self, updates: Vec<Vec<Var>>, read: &mut [Read]) {
         let updates = updates.into_iter().enumerate();
         let mut stack: Vec<(Var, Behind)> = updates
@@ -269,15 +276,15 @@ impl Origins<'_> {
     }
 }
 
-/// Whose updates a variable is behind.
+/// The groups with updates that depend on a variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// Those of one group.
+    /// One group.
     One(usize),
     Several,
 }
 
-/// Whether more than its own results comes of a statement. Updates of counters, which are in no
+/// Tells whether a statement has effects besides its results. Updates of counters, which are in no
 /// group, are effects as well.
 fn has_effect(kind: &StmtKind) -> bool {
     matches!(

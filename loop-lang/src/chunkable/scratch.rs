@@ -1,4 +1,4 @@
-//! Where chunks of a loop with scratch arrays may begin: where nothing that was written to one is read any more.
+//! Chunk boundaries in loops with scratch arrays: places where all their contents are dead.
 
 use super::origins::Origins;
 use super::roles::{Role, roles};
@@ -7,8 +7,10 @@ use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::slice;
 
-/// Whether chunks must begin with iterations of the root, where the first inner loop has not taken a step: an iteration
-/// hands on in scratch arrays, and there is a guard on the way.
+/// Tells whether chunks must begin with iterations of the root.
+///
+/// They then begin before the first step of the first inner loop. That is required if an iteration
+/// passes values in scratch arrays across a guard.
 pub fn begins_with_root(program: &Loop) -> bool {
     Origins::of(program).begins_with_root()
 }
@@ -19,7 +21,8 @@ impl Origins<'_> {
         self.handed_past_guards().is_some()
     }
 
-    /// Who hands on in a scratch array from one loop rate's step to another's, or past an inner loop.
+    /// Returns a combinator that passes values in a scratch array between steps of different loop
+    /// rates, or across an inner loop.
     fn handed_past_guards(&self) -> Option<CombId> {
         if self.scratch.is_empty() {
             return None;
@@ -54,7 +57,8 @@ impl Origins<'_> {
         None
     }
 
-    /// Where an iteration of the root is before the guard of its first inner loop; everywhere, if there is none.
+    /// Returns the places of a root's iteration before the guard of its first inner loop; all
+    /// places without one.
     pub(super) fn early(&self) -> FxHashSet<Place> {
         let first = self.first_loop();
         let is_before = |p: &&Place| first.is_none() || guarded(p) != first;
@@ -62,8 +66,8 @@ impl Origins<'_> {
         places.take_while(is_before).copied().collect()
     }
 
-    /// Who hands on, if chunks must begin with iterations of the root and nobody can say where that is: where there are
-    /// several roots, or loops in inner loops.
+    /// Returns a combinator that prevents chunking. Chunks must begin with iterations of the root,
+    /// but these cannot be located: there are several roots, or loops in inner loops.
     pub(super) fn in_pieces(&self) -> Option<CombId> {
         let comb = self.handed_past_guards()?;
         let of_root = |r: RateId| {
@@ -75,8 +79,8 @@ impl Origins<'_> {
         (self.program.roots.len() != 1 || !simple).then_some(comb)
     }
 
-    /// A group that is in the way of chunks that begin with iterations of the root, if they must: something has to be known
-    /// of it there, or it is joined on the grid of chunks.
+    /// Returns a group that is incompatible with chunks that begin with iterations of the root. It
+    /// must be known there, or it combines on the grid of chunks.
     pub(super) fn across(&self) -> Option<GroupId> {
         if !self.begins_with_root() {
             return None;
@@ -95,7 +99,7 @@ impl Origins<'_> {
         in_the_way.into_iter().position(|is| is).map(GroupId::new)
     }
 
-    /// The loop of an iteration that comes first.
+    /// Returns the first inner loop of an iteration.
     fn first_loop(&self) -> Option<RateId> {
         first_loop(self.program, &self.tree)
     }
@@ -105,7 +109,7 @@ impl Origins<'_> {
     }
 }
 
-/// The first inner loop of a root's iterations.
+/// Returns the first inner loop of a root's iterations.
 pub(super) fn first_loop(program: &Loop, tree: &crate::gotos::Tree) -> Option<RateId> {
     let mut guards = tree.places().iter().filter_map(guarded);
     guards.find(|r| {
@@ -114,7 +118,7 @@ pub(super) fn first_loop(program: &Loop, tree: &crate::gotos::Tree) -> Option<Ra
     })
 }
 
-/// The rate whose guard a place is.
+/// Returns the rate of a guard.
 fn guarded(place: &Place) -> Option<RateId> {
     match *place {
         Place::At {

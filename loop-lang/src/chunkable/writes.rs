@@ -1,11 +1,11 @@
-//! Which indices never repeat: those that follow a counter that moves on.
+//! Unique indices: those derived from an advancing counter never repeat.
 
 use super::origins::Origins;
 use crate::ir::{Atom, Combine, Group, Order, Place, Rate, RateId, RateKind, Type, Var};
 use crate::op::Op;
 use crate::types::Ty;
 
-/// Which way an index goes.
+/// The direction of an index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Up,
@@ -13,13 +13,13 @@ enum Way {
 }
 
 impl Origins<'_> {
-    /// Whether an index is another one each time that control comes by in an iteration of `rate`.
+    /// Tells whether an index is different each time it is evaluated in an iteration of `rate`.
     pub(super) fn moves_on(&self, index: Atom, rate: RateId) -> bool {
         self.way(index, rate).is_some()
     }
 
-    /// Which way an index goes each time that control comes by; none if it may stand still or turn
-    /// around. Sums of lengths are taken to fit into 64 bits: lowering checks them.
+    /// Returns the direction of an index over its evaluations; none if it may repeat or turn
+    /// around. Sums of lengths are assumed to fit into 64 bits: lowering checks them.
     fn way(&self, index: Atom, rate: RateId) -> Option<Way> {
         let v = index.var()?;
         if let Some(r) = self.counted_by(v) {
@@ -56,18 +56,19 @@ impl Origins<'_> {
         }
     }
 
-    /// The loop rate whose counter a variable is.
+    /// Returns the loop rate counted by a variable.
     fn counted_by(&self, v: Var) -> Option<RateId> {
         let counts = |r: &Rate| r.kind.counter() == Some(v);
         self.program.rates.iter().position(counts).map(RateId::new)
     }
 
-    /// Whether a carried variable is started once.
+    /// Tells whether a carried variable is started once.
     fn runs_on(&self, v: Var) -> bool {
         matches!(self.carries.get(&v), Some((Place::Init, _)))
     }
 
-    /// Whether a nested rate goes on where its last run ended: it starts at what becomes its bound.
+    /// Tells whether a nested rate continues where its last run ended: its start is updated to its
+    /// bound.
     fn contiguous(&self, r: RateId) -> bool {
         let RateKind::Nested { counter, bound, .. } = self.program.rate(r).kind else {
             return false;
@@ -78,8 +79,8 @@ impl Origins<'_> {
         self.rises(*start) && self.next_of(*start) == Some(bound)
     }
 
-    /// Whether `base + counter` moves on: the counter begins at zero, and the base rises by its
-    /// bound.
+    /// Tells whether `base + counter` advances: the counter begins at zero, and the base increases
+    /// by its bound.
     fn based(&self, base: Atom, counter: Atom, rate: RateId) -> bool {
         let (Atom::Var(base), Atom::Var(counter)) = (base, counter) else {
             return false;
@@ -104,8 +105,9 @@ impl Origins<'_> {
         zero && self.rises(base) && by_bound
     }
 
-    /// Whether `rows * length + counter` moves on: the counter begins at zero in each inner loop, all of these are
-    /// as long, and the number of rows moves on around them.
+    /// Tells whether `rows * length + counter` advances. The counter must begin at zero in each
+    /// inner loop, all inner loops must have the same length, and the number of rows must advance
+    /// around them.
     fn in_rows(&self, base: Atom, counter: Atom, rate: RateId) -> bool {
         let (Atom::Var(base), Atom::Var(counter)) = (base, counter) else {
             return false;
@@ -131,14 +133,14 @@ impl Origins<'_> {
             }
     }
 
-    /// What a group's variable takes next.
+    /// Returns the next value of a group's variable.
     fn next_of(&self, v: Var) -> Option<Atom> {
         let group = &self.program.groups[self.group_of.get(&v)?.index()];
         let at = group.vars.iter().position(|x| *x == v)?;
         group.next.get(at).copied()
     }
 
-    /// Whether a variable is a sum of `u64` that goes on through the whole loop.
+    /// Tells whether a variable is a sum of `u64` over the whole loop.
     pub(super) fn rises(&self, v: Var) -> bool {
         let sums = |g: &Group| {
             g.order == Order::Exact
@@ -152,7 +154,7 @@ impl Origins<'_> {
         group.is_some_and(sums) && self.runs_on(v)
     }
 
-    /// Whether what a variable takes next is a literal more.
+    /// Tells whether a variable's next value is the variable plus a positive literal.
     fn steps_up(&self, v: Var, next: Option<Atom>) -> bool {
         match next.and_then(Atom::var).and_then(|n| self.lets.get(&n)) {
             Some((Op::Add, [x, y])) => {
@@ -162,7 +164,7 @@ impl Origins<'_> {
         }
     }
 
-    /// Whether each iteration of `inner` is one of `outer`: sub rates only are between them.
+    /// Tells whether each iteration of `inner` is one of `outer`: only sub rates are between them.
     fn along(&self, inner: RateId, outer: RateId) -> bool {
         let mut at = inner;
         loop {
@@ -176,7 +178,7 @@ impl Origins<'_> {
         }
     }
 
-    /// Whether a value never goes back from one iteration to the next.
+    /// Tells whether a value never decreases between iterations.
     fn keeps_up(&self, a: Atom) -> bool {
         self.is_fixed(a)
             || a.var()

@@ -5,16 +5,17 @@ use crate::ir::{Atom, Combine, FnId, Group, Loop, Stmt, StmtKind, TrapId, Type, 
 use crate::types::Ty;
 use rustc_hash::FxHashMap;
 
-/// Called with each trap that goes off, and its payload.
+/// The callback for each trap that occurs, with its payload.
 type OnTrap<'a> = &'a mut dyn FnMut(TrapId, &[u64]);
 
-/// Calls a combine function; its traps are ignored.
+/// Calls a combine function and ignores its traps.
 pub fn call(program: &Loop, function: FnId, args: &[u64]) -> Vec<u64> {
     call_with(program, function, args, &mut |_, _| {})
 }
 
-/// Calls a combine function. Each trap that goes off is reported, with its payload, in order of
-/// execution; the call goes on after it.
+/// Calls a combine function and reports its traps.
+///
+/// Traps are reported with their payloads, in order of execution. The call continues after a trap.
 pub fn call_with(program: &Loop, function: FnId, args: &[u64], on_trap: OnTrap<'_>) -> Vec<u64> {
     let f = &program.functions[function.index()];
     let values = f.params.iter().copied().zip(args.iter().copied()).collect();
@@ -23,7 +24,9 @@ pub fn call_with(program: &Loop, function: FnId, args: &[u64], on_trap: OnTrap<'
     f.results.iter().map(|a| env.get(*a)).collect()
 }
 
-/// Joins two values of a group, `left` earlier. Of a group without an operator the later value stays.
+/// Combines two values of a group, `left` earlier.
+///
+/// Without an operator, the later value stays.
 pub fn combine(program: &Loop, group: &Group, left: &[u64], right: &[u64]) -> Vec<u64> {
     let ty = group
         .vars
@@ -34,7 +37,9 @@ pub fn combine(program: &Loop, group: &Group, left: &[u64], right: &[u64]) -> Ve
         .map_or_else(|| right.to_vec(), |how| join(program, how, ty, left, right))
 }
 
-/// Joins two values with an operator at type `ty`, or with a function, which knows its types.
+/// Combines two values with an operator at type `ty`, or with a function.
+///
+/// Functions have their own types.
 pub fn join(program: &Loop, how: Combine, ty: Ty, left: &[u64], right: &[u64]) -> Vec<u64> {
     match how {
         Combine::Op(op) => left
@@ -53,7 +58,8 @@ struct Env<'a> {
 }
 
 impl Env<'_> {
-    /// An operand's word. A function sees only its own variables: the verifier rejects others.
+    /// Returns an operand's word. A function sees only its own variables: the verifier rejects
+    /// others.
     fn get(&self, a: Atom) -> u64 {
         match a {
             Atom::Const(c) => c.bits,
@@ -123,14 +129,14 @@ impl Env<'_> {
         }
     }
 
-    /// The type at which an operator works (see [`eval`]).
+    /// Returns the type of an operator's operands (see [`eval`]).
     fn operand_ty(&self, op: crate::Op, args: &[Atom]) -> Ty {
         let position = if op == crate::Op::Select { 1 } else { 0 };
         args.get(position)
             .map_or(Ty::Bool, |a| self.program.atom_ty(*a))
     }
 
-    /// Assigns all at once: next values may name state variables.
+    /// Assigns all variables at once: next values may refer to state variables.
     fn assign(&mut self, pairs: impl Iterator<Item = (Var, Atom)>) {
         let values: Vec<(Var, u64)> = pairs.map(|(v, a)| (v, self.get(a))).collect();
         self.values.extend(values);

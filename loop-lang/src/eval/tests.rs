@@ -1,4 +1,6 @@
-//! Every operator at every type, against arithmetic in `i128` or Rust's own operators, on extremes.
+//! Tests of every operator at every type on extreme values.
+//!
+//! The reference is `i128` arithmetic or Rust's operators.
 
 use super::*;
 use crate::ir::{Atom, FnId, Var};
@@ -25,7 +27,7 @@ fn range(ty: Ty) -> (i128, i128) {
     }
 }
 
-/// Numbers at the edges of a type, as canonical words and as numbers.
+/// Returns numbers at the edges of a type, as canonical words and as numbers.
 fn samples(ty: Ty) -> Vec<(u64, i128)> {
     let (min, max) = range(ty);
     let all = [
@@ -56,12 +58,12 @@ fn samples(ty: Ty) -> Vec<(u64, i128)> {
     all.into_iter().map(|x| (word(ty, x), x)).collect()
 }
 
-/// The canonical word of a number, wrapped to the type's width.
+/// Returns the canonical word of a number, wrapped to the type's width.
 fn word(ty: Ty, x: i128) -> u64 {
     canonical(ty, x as u64)
 }
 
-/// What a binary operator gives on integers; none for operators that do not apply.
+/// Returns a binary operator's value on integers; none for operators that do not apply.
 fn reference(op: Op, ty: Ty, a: i128, b: i128) -> Option<u64> {
     let mask = u32::try_from(b & i128::from(ty.bits() - 1)).unwrap();
     let x = match op {
@@ -194,7 +196,7 @@ fn casts_between_integers_wrap() {
     );
 }
 
-/// Numbers at the edges of `f64`, and of what integers hold.
+/// Returns numbers at the edges of `f64` and of integer ranges.
 fn floats() -> Vec<f64> {
     let mut all = vec![
         0.0, 0.5, 1.0, 1.5, 2.5, 3.9, 1e-310, 1e10, 3e38, 1e39, 1e300, 127.5, 255.9,
@@ -307,7 +309,7 @@ fn functions_of_floats() {
     same_as!(RoundEven, 1, |a| a.round_ties_even());
     same_as!(Trunc, 1, |a| a.trunc());
     same_as!(Sqrt, 1, |a| a.sqrt());
-    // What these are is tested in `tests/math.rs`.
+    // `tests/math.rs` tests the values of these.
     same_as!(Cbrt, 1, |a| Math::cbrt(a));
     same_as!(Exp, 1, |a| Math::exp(a));
     same_as!(Exp2, 1, |a| Math::exp2(a));
@@ -393,7 +395,8 @@ fn operands_that_do_not_fit_give_zero() {
     assert_eq!(eval(Op::Shl, Ty::Bool, Ty::Bool, &[1, 1]), 0);
 }
 
-/// `fn f(a: u64, b: u64)`: traps if `a` is 0; gives `a^4` by a loop, and by a condition the smaller.
+/// `fn f(a: u64, b: u64)`: traps if `a` is 0. It returns `a^4`, computed by a loop, and the smaller
+/// argument, selected by a condition.
 fn program() -> Loop {
     let mut l = Loop::default();
     let mut var = |name: &str, ty| l.new_var(name, Type::Scalar(ty));

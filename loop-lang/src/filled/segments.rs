@@ -1,4 +1,5 @@
-//! Arrays by which a pass over a segment hands on to later passes over it: what these read is there.
+//! Arrays that pass elements between passes over a segment: later passes read only written
+//! elements.
 
 use super::Uses;
 use crate::chunkable::origins::Origins;
@@ -6,7 +7,7 @@ use crate::ir::{Atom, Part, Place, RateId, RateKind, Section, Var};
 use crate::op::Op;
 
 impl Uses {
-    /// Whether each element that is read was written by a pass over the same segment, all of which comes before.
+    /// Tells whether each read element was written by an earlier pass over the same segment.
     pub(super) fn fills_segments(
         &self,
         origins: &Origins<'_>,
@@ -16,7 +17,7 @@ impl Uses {
         let [(pass, index)] = written else {
             return false;
         };
-        // Another way out than the guard's leaves a segment before its end.
+        // A second way out would leave a segment before its end.
         let ways_out = self.edges.get(&origins.tree.done(origins.program, *pass));
         let Some(size) = self.within_segment(origins, *pass, *index) else {
             return false;
@@ -41,8 +42,9 @@ impl Uses {
             })
     }
 
-    /// How long the segments of a rate are, if an index is that within the segment: how far the counter, which runs on
-    /// from segment to segment, has come since `bound - size`.
+    /// Returns the length of a rate's segments if the index is the position within the segment.
+    /// That position is the counter, which continues over segments, minus the segment's begin
+    /// `bound - size`.
     fn within_segment(&self, origins: &Origins<'_>, rate: RateId, index: Atom) -> Option<Atom> {
         let RateKind::Nested { counter, bound, .. } = origins.program.rate(rate).kind else {
             return None;
@@ -67,7 +69,7 @@ impl Uses {
     }
 }
 
-/// Whether an inner loop comes behind another in the iterations of the rate around both.
+/// Tells whether an inner loop follows another in the iterations of their common parent.
 fn is_behind(origins: &Origins<'_>, first: RateId, second: RateId) -> bool {
     let rate = |r: RateId| &origins.program.rate(r).kind;
     let (Some(around), true) = (
@@ -81,7 +83,7 @@ fn is_behind(origins: &Origins<'_>, first: RateId, second: RateId) -> bool {
     at(first).zip(at(second)).is_some_and(|(a, b)| a < b)
 }
 
-/// Whether a place is a stage behind an inner loop, in the iterations of the rate around it.
+/// Tells whether a place is a stage after an inner loop, in the iterations of its parent.
 fn is_stage_behind(origins: &Origins<'_>, first: RateId, place: Place) -> bool {
     let Place::At {
         rate,
@@ -102,13 +104,13 @@ fn is_stage_behind(origins: &Origins<'_>, first: RateId, place: Place) -> bool {
 mod tests {
     use super::super::tests::filled_in;
 
-    /// Whether the array is filled of a loop that goes through segments twice: the first pass writes it at `write`, the
-    /// second reads it at `read`.
+    /// Tells whether an array is filled by a loop with two passes over segments. The first pass
+    /// writes it at `write`, the second reads it at `read`.
     fn is_filled(write: &str, read: &str, result: &str) -> bool {
         is_filled_and(write, "", "", (read, result))
     }
 
-    /// The same, where these statements are before and behind the first pass.
+    /// The same with statements before and after the first pass.
     fn is_filled_and(
         write: &str,
         before: &str,
@@ -192,7 +194,7 @@ done_0:
         assert!(!is_filled("0", "0", "out_2"));
     }
 
-    /// Only what the first pass has written, and when it has.
+    /// Sorts only elements written by the first pass, and only after it.
     #[test]
     fn filled_segments_are_written_before_they_are_sorted() {
         let sort = |n: &str, by: u32| format!("  sortArrays row_1 {n} @{by}\n");

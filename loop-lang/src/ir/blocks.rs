@@ -1,31 +1,32 @@
-//! Basic blocks: where they are, their statements and operands, how they end.
+//! Basic blocks: places, statements, operands and control flow.
 
 use super::{CombId, Combine, GroupId, RateId, TrapId, Var};
 use crate::op::Op;
 use crate::types::Const;
 use smallvec::SmallVec;
 
-/// The sections of a loop's anatomy.
+/// Lists the sections of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Section {
-    /// Once: allocations, lengths, starting values.
+    /// Runs once: allocations, lengths, starting values.
     Init,
-    /// Before each iteration: the test that ends the loop; in a subrate, the test that admits.
+    /// Runs before each iteration: the test that ends the loop, or in a sub rate the test that
+    /// admits.
     Guard,
-    /// Before each inner loop.
+    /// Runs before each inner loop.
     Nest,
-    /// Reading and computing elements.
+    /// Reads and computes elements.
     Body,
-    /// Entered only when an element exists.
+    /// Runs only when an element exists.
     Yield,
-    /// End of each iteration, skipped or not.
+    /// Ends each iteration, skipped or not.
     Bottom,
-    /// After the loop.
+    /// Runs after the loop.
     Done,
 }
 
 impl Section {
-    /// Every section in the order of a loop's life.
+    /// Lists every section in execution order.
     pub const ALL: [Section; 7] = [
         Section::Init,
         Section::Guard,
@@ -35,7 +36,7 @@ impl Section {
         Section::Bottom,
         Section::Done,
     ];
-    /// The name in the text form.
+    /// Returns the name in the text form.
     pub fn name(self) -> &'static str {
         match self {
             Section::Init => "init",
@@ -49,7 +50,7 @@ impl Section {
     }
 }
 
-/// A block's label: a section of a combinator's anatomy (`body_3`).
+/// Identifies a block by a section and a combinator (`body_3`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Label {
     /// The section.
@@ -58,29 +59,29 @@ pub struct Label {
     pub comb: CombId,
 }
 
-/// A basic block.
+/// Holds a basic block.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Block {
     /// Statements in order.
     pub stmts: Vec<Stmt>,
-    /// `unless cond | target`: left through here, in order, if `cond` is false.
+    /// `unless cond | target`: exits in order, taken if `cond` is false.
     pub exits: Vec<Exit>,
-    /// Where it goes otherwise. Open until gotos are derived.
+    /// The final jump. Open until gotos are derived.
     pub end: End,
 }
 
-/// A conditional exit of a block.
+/// Describes a conditional exit of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// The combinator that tests.
+    /// The combinator of the test.
     pub comb: CombId,
-    /// Leave if this is false.
+    /// The condition to stay.
     pub unless: Atom,
-    /// Where to; none until gotos are derived (the guard's own way out).
+    /// The target; none until gotos are derived (the guard's default exit).
     pub target: Option<Label>,
 }
 
-/// How a block ends.
+/// Describes the end of a block.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum End {
     /// Not yet decided; [`crate::gotos`] fills it in.
@@ -94,7 +95,7 @@ pub enum End {
     Return(Vec<Atom>),
 }
 
-/// An operand: a variable or a constant.
+/// Represents a variable or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Atom {
     /// A variable.
@@ -104,7 +105,7 @@ pub enum Atom {
 }
 
 impl Atom {
-    /// The variable, if it is one.
+    /// Returns the variable, if it is one.
     pub fn var(self) -> Option<Var> {
         match self {
             Atom::Var(v) => Some(v),
@@ -124,50 +125,50 @@ impl From<Const> for Atom {
     }
 }
 
-/// Operands of an operator; three or fewer.
+/// Holds up to three operands of an operator.
 pub type Args = SmallVec<[Atom; 3]>;
 
-/// A statement and the combinator that it came from.
+/// Holds a statement and its source combinator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
     /// The combinator.
     pub comb: CombId,
-    /// What it does.
+    /// The operation.
     pub kind: StmtKind,
 }
 
-/// What a statement does.
+/// Lists the operations of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
-    /// `let v = op a b`. The target type of casts is the variable's type.
+    /// `let v = op a b`. The target type of a cast is the variable's type.
     Let(Var, Op, Args),
-    /// `v := a`: the carried variable's next value.
+    /// `v := a`: sets the carried variable's next value.
     Assign(Var, Atom),
     /// `carry v = a`: declares and starts a carried variable; in `init` or `nest` only.
     Carry(Var, Atom),
-    /// `let s, t = scan acc, bcc with x, y`: joins an element onto a `Prefix` group's right and gives
-    /// the inclusive values; the group takes these values next.
+    /// `let s, t = scan acc, bcc with x, y`: combines a `Prefix` group with an element on the
+    /// right. The inclusive results become the group's next values.
     Scan {
-        /// Inclusive results.
+        /// The inclusive results.
         results: Vec<Var>,
         /// The group, named in text by its variables.
         group: GroupId,
         /// The element's contribution.
         elems: Vec<Atom>,
     },
-    /// `let a = newArray t n`: uninitialised, of n elements. `let a = scratchArray t n` if it is
-    /// [scratch](super::VarData::scratch).
+    /// `let a = newArray t n`: uninitialised, of n elements. For [scratch](super::VarData::scratch)
+    /// arrays, `let a = scratchArray t n`.
     NewArray(Var, Atom),
     /// `let a = fillArray t n v`: n elements, each `v`.
     FillArray(Var, Atom, Atom),
     /// `let a = copyArray b`.
     CopyArray(Var, Var),
-    /// `let x = readArray a i`: zero if `i` is outside.
+    /// `let x = readArray a i`: zero if `i` is out of bounds.
     ReadArray(Var, Var, Atom),
-    /// `writeArray a i x`: dropped if `i` is outside.
+    /// `writeArray a i x`: dropped if `i` is out of bounds.
     WriteArray(Var, Atom, Atom),
-    /// `scatterArray a, b i x, y with add`: joins values onto what the arrays hold at `i`, left to
-    /// right; without an operator it overwrites. Dropped if `i` is outside.
+    /// `scatterArray a, b i x, y with add`: combines the elements at `i` with values, left to
+    /// right. Without an operator it overwrites. It is dropped if `i` is out of bounds.
     ScatterArray {
         /// The arrays, one per field.
         arrays: Vec<Var>,
@@ -175,25 +176,25 @@ pub enum StmtKind {
         index: Atom,
         /// The values, one per field.
         values: Vec<Atom>,
-        /// The operator: (what is there, value).
+        /// The operator: (present element, value).
         combine: Option<Combine>,
     },
-    /// `sortArrays a, b n`: puts the first n rows, all of them if there are fewer, in ascending order: by their elements of
-    /// the first array, where these are equal by those of the next. The arrays are of unsigned integers.
+    /// `sortArrays a, b n`: sorts the first n rows (at most all) in ascending order. Rows compare
+    /// by the first array, then by the next. The arrays have unsigned integers.
     SortArrays(Vec<Var>, Atom),
     /// `let n = arrayLength a`.
     ArrayLength(Var, Var),
-    /// `let b = sliceArray a n`: the first n elements of `a`; `a` is not used afterwards.
+    /// `let b = sliceArray a n`: the first n elements of `a`; `a` has no later use.
     SliceArray(Var, Var, Atom),
-    /// `trap unless ok, t0 (got, expected)`. Sticky: the iteration goes on with safe operands, and
-    /// the trap that counts is the one with the fewest steps before it, then the lowest combinator,
-    /// then the lowest trap id.
+    /// `trap unless ok, t0 (got, expected)`. The trap is sticky: the iteration continues with safe
+    /// operands. The reported trap has the fewest steps before it, then the lowest combinator, then
+    /// the lowest trap id.
     Trap {
-        /// Trap if false.
+        /// The condition that must hold.
         unless: Atom,
-        /// Which.
+        /// The trap.
         trap: TrapId,
-        /// What is reported with it, at most two values.
+        /// The reported values, at most two.
         payload: SmallVec<[Atom; 2]>,
     },
     /// `if c { ... } else { ... } -> v = a | b`: computes one arm only.
@@ -207,23 +208,23 @@ pub enum StmtKind {
         /// Each result with its value from either arm.
         results: Vec<(Var, Atom, Atom)>,
     },
-    /// `while v = start { test; body } next a`: a scalar loop. After it the state variables hold the
-    /// values for which the test failed.
+    /// `while v = start { test; body } next a`: a scalar loop. Afterwards, the state variables hold
+    /// the values for which the test failed.
     While {
         /// State variables with their starting values.
         state: Vec<(Var, Atom)>,
         /// Statements that compute the test.
         test: Vec<Stmt>,
-        /// Goes on while true.
+        /// The condition to continue.
         cond: Atom,
         /// Statements of one iteration.
         body: Vec<Stmt>,
-        /// Next values of the state.
+        /// The next values of the state.
         next: Vec<Atom>,
     },
 }
 
-/// Where a block is in the rate tree.
+/// Locates a block in the rate tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Place {
     /// The loop's `init`.

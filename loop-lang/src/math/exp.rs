@@ -1,25 +1,27 @@
-//! Exponentials: `x = n ln 2 + r` with `|r| <= ln 2 / 2`, a polynomial in `r`, and the exponent `n`.
+//! Exponentials: `x = n ln 2 + r` with `|r| <= ln 2 / 2`, a polynomial in `r`, and the exponent
+//! `n`.
 //!
-//! The polynomials are minimax fits (Remez exchange at 300 bits, coefficients rounded to the type) of
-//! `(e^r - 1 - r) / r^2`, and of `(2^r - 1 - r ln 2) / r^2`, with relative errors of the whole below
-//! 2^-56 (`f64`) and 2^-27 (`f32`).
+//! The polynomials are minimax fits (Remez exchange at 300 bits, coefficients rounded to the type).
+//! They approximate `(e^r - 1 - r) / r^2` and `(2^r - 1 - r ln 2) / r^2`. The total relative errors
+//! are below 2^-56 (`f64`) and 2^-27 (`f32`).
 
 use super::real::{Real, Word};
 
-/// What the type decides.
+/// Holds the constants of a type.
 struct Constants {
-    /// 1.5 times the power of two at which a unit in the last place is 1: adding it rounds to integer.
+    /// 1.5 times the power of two at which a unit in the last place is 1: adding it rounds to
+    /// integer.
     magic: f64,
     /// `ln 2` in two parts, the first so short that its products with exponents are exact.
     ln2: [f64; 2],
-    /// Of `(e^r - 1 - r) / r^2`.
+    /// The coefficients of `(e^r - 1 - r) / r^2`.
     exp: &'static [f64],
-    /// Of `(2^r - 1 - r ln 2) / r^2`.
+    /// The coefficients of `(2^r - 1 - r ln 2) / r^2`.
     exp2: &'static [f64],
-    /// Exponent bias, bits of the mantissa.
+    /// The exponent bias, and the bits of the mantissa.
     bias: u64,
     mantissa: u32,
-    /// Below the first, `e^x` rounds to 0; above the second it overflows.
+    /// Below the first, `e^x` rounds to 0; above the second, it overflows.
     range: [f64; 2],
     /// The same for `2^x`.
     range2: [f64; 2],
@@ -81,14 +83,14 @@ const DOUBLE: Constants = Constants {
     range2: [-1076.0, 1025.0],
 };
 
-/// The reduced argument, and the integer `n`, also as the low bits of `shifted`.
+/// The reduced argument and the integer `n`; `n` is also in the low bits of `shifted`.
 struct Reduced<R: Real> {
     r: R,
     n: R,
     shifted: R,
 }
 
-/// `e^x`.
+/// Returns `e^x`.
 #[inline(always)]
 pub fn exp<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -96,7 +98,7 @@ pub fn exp<R: Real>(x: R) -> R {
     scale(exp_near(r), shifted, 0)
 }
 
-/// `e^x / 2`, also where `e^x` overflows and this does not.
+/// Returns `e^x / 2`, also where only `e^x` overflows.
 #[inline(always)]
 pub(super) fn half_exp<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -104,7 +106,7 @@ pub(super) fn half_exp<R: Real>(x: R) -> R {
     scale(exp_near(r), shifted, 1)
 }
 
-/// `e^(x + low)`, `low` far smaller than `x`.
+/// Returns `e^(x + low)`, for `low` far smaller than `x`.
 #[inline(always)]
 pub(super) fn exp_of_sum<R: Real>(x: R, low: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -112,7 +114,7 @@ pub(super) fn exp_of_sum<R: Real>(x: R, low: R) -> R {
     scale(exp_near(r + low), shifted, 0)
 }
 
-/// `2^x`.
+/// Returns `2^x`.
 #[inline(always)]
 pub fn exp2<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -123,7 +125,7 @@ pub fn exp2<R: Real>(x: R) -> R {
     scale(slope.mul_add(r, x.of(1.0)), shifted, 0)
 }
 
-/// `e^x - 1`, exact near 0.
+/// Returns `e^x - 1`, exact near 0.
 #[inline(always)]
 pub fn exp_m1<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -131,14 +133,14 @@ pub fn exp_m1<R: Real>(x: R) -> R {
     let low = R::pick(-18.0, -39.0);
     let Reduced { r, n, shifted } = reduce(x.clamp(low, k.range[1]));
     let near = (r * r).mul_add(r.poly(k.exp), r);
-    // Of half the size, so that the largest results need no power of two that is out of range.
+    // Half the size, so that the power of two for the largest results stays in range.
     let half = power(shifted, k, 1);
     let sum = half.mul_add(near, half - x.of(0.5)) * x.of(2.0);
-    // -0.0 keeps its sign, and what is not scaled is not rounded again.
+    // -0.0 keeps its sign, and unscaled results are not rounded twice.
     R::select(n.same(x.of(0.0)), near, sum).copysign(x)
 }
 
-/// `e^r`.
+/// Returns `e^r`.
 #[inline(always)]
 fn exp_near<R: Real>(r: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -158,8 +160,8 @@ fn reduce<R: Real>(x: R) -> Reduced<R> {
     Reduced { r, n, shifted }
 }
 
-/// `x 2^(n - less)` for `n` in the low bits of `shifted`. Two factors, each a normal number: only the
-/// second product is rounded, also where the result is subnormal or overflows.
+/// Returns `x 2^(n - less)` for `n` in the low bits of `shifted`. Both factors are normal numbers.
+/// Only the second product is rounded, even if the result is subnormal or overflows.
 #[inline(always)]
 fn scale<R: Real>(x: R, shifted: R, less: u64) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
@@ -172,7 +174,7 @@ fn scale<R: Real>(x: R, shifted: R, less: u64) -> R {
     x * first * second
 }
 
-/// The bit pattern of the magic number, to which `n` is added.
+/// Returns the bit pattern of the magic number, which is added to `n`.
 #[inline(always)]
 fn magic_bits<R: Real>() -> u64 {
     R::pick(
@@ -181,7 +183,7 @@ fn magic_bits<R: Real>() -> u64 {
     )
 }
 
-/// The nearest integer, and the float whose low bits are that integer.
+/// Returns the nearest integer, and a float with that integer in its low bits.
 #[inline(always)]
 pub(super) fn round<R: Real>(x: R) -> (R, R) {
     let magic = x.of(R::pick(SINGLE.magic, DOUBLE.magic));
@@ -189,13 +191,13 @@ pub(super) fn round<R: Real>(x: R) -> (R, R) {
     (shifted - magic, shifted)
 }
 
-/// `2^n`, a normal number, for `n` in the low bits of `shifted`.
+/// Returns `2^n`, a normal number, for `n` in the low bits of `shifted`.
 #[inline(always)]
 pub(super) fn power_of_two<R: Real>(shifted: R) -> R {
     power(shifted, R::pick(&SINGLE, &DOUBLE), 0)
 }
 
-/// `2^(n - less)`, a normal number.
+/// Returns `2^(n - less)`, a normal number.
 #[inline(always)]
 fn power<R: Real>(shifted: R, k: &Constants, less: u64) -> R {
     let bits = shifted.bits();

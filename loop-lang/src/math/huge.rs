@@ -1,13 +1,12 @@
-//! Trigonometric functions of large arguments: the product with `2 / pi` to 192 bits, of which the
-//! multiples of 4 are never computed.
+//! Trigonometric functions of large arguments.
 //!
-//! With what is left, an argument of which 62 leading bits cancel still has an exact remainder to more
-//! bits than the result has.
+//! The argument is multiplied with `2 / pi` to 192 bits. Multiples of 4 are never computed. Even if
+//! 62 leading bits cancel, the remainder has more exact bits than the result.
 
 use super::trig::{Turn, of_turn, tan_of_turn};
 use std::f64::consts::FRAC_PI_2;
 
-/// 64 zero bits, and the bits of `2 / pi` behind the binary point.
+/// 64 zero bits, followed by the bits of `2 / pi` after the binary point.
 #[rustfmt::skip]
 const TWO_OVER_PI: [u64; 20] = [
     0x0000000000000000, 0xA2F9836E4E441529, 0xFC2757D1F534DDC0,
@@ -19,7 +18,7 @@ const TWO_OVER_PI: [u64; 20] = [
     0x6BFB5FB11F8D5D08, 0x56033046FC7B6BAB,
 ];
 
-/// 64 bits of the table from a position on; zeros behind its end.
+/// Returns 64 bits of the table from a position on, padded with zeros.
 fn bits_from(position: usize) -> u64 {
     let word = |i: usize| TWO_OVER_PI.get(i).copied().unwrap_or(0);
     let (i, shift) = (position / 64, position % 64);
@@ -34,14 +33,14 @@ fn reduce(x: f64) -> Option<Turn<f64>> {
     }
     let bits = x.abs().to_bits();
     let mantissa = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
-    // x = mantissa 2^(exponent - 1075); the bits of 2 / pi that count 4 or more are left out.
+    // x = mantissa 2^(exponent - 1075); bits of 2 / pi with a weight of at least 4 are skipped.
     let exponent = (bits >> 52) as usize;
     let start = (exponent + 62).saturating_sub(1075);
     let words = [0, 64, 128].map(|i| u128::from(bits_from(start + i)));
     let low = words[2] * mantissa;
     let middle = words[1] * mantissa + (low >> 64);
     let high = (words[0] * mantissa + (middle >> 64)) as u64;
-    // In quarter turns: two bits in front of the point.
+    // In quarter turns: two bits before the point.
     let whole = high >> 62;
     let fraction = [
         high << 2 | middle as u64 >> 62,
@@ -61,7 +60,7 @@ fn reduce(x: f64) -> Option<Turn<f64>> {
     })
 }
 
-/// A fraction of a quarter turn (less a whole one, if `below`) in radians.
+/// Returns a fraction of a quarter turn in radians, minus a whole one if `below`.
 fn remainder(fraction: [u64; 3], below: bool) -> Turn<f64> {
     let [a, b, c] = fraction.map(|w| if below { !w } else { w });
     let zeros = a.leading_zeros();
@@ -82,12 +81,14 @@ fn remainder(fraction: [u64; 3], below: bool) -> Turn<f64> {
     }
 }
 
-/// Sine of a number of at least [`super::limit`], from so many quarter turns on.
+/// Returns the sine of a large number, `ahead` quarter turns further.
+///
+/// The number must be at least [`super::limit`].
 pub fn sin_from(x: f64, ahead: u64) -> f64 {
     reduce(x).map_or(f64::NAN, |turn| of_turn(turn, ahead))
 }
 
-/// Tangent of a number of at least [`super::limit`].
+/// Returns the tangent of a number of at least [`super::limit`].
 pub fn tan(x: f64) -> f64 {
     reduce(x).map_or(f64::NAN, tan_of_turn)
 }

@@ -5,7 +5,7 @@ use super::log::ln_1p;
 use super::real::Real;
 use std::f64::consts::LN_2;
 
-/// Hyperbolic sine.
+/// Returns the hyperbolic sine.
 #[inline(always)]
 pub fn sinh<R: Real>(x: R) -> R {
     let a = x.abs();
@@ -15,24 +15,24 @@ pub fn sinh<R: Real>(x: R) -> R {
     R::select(a.lt(x.of(22.0)), near, half_exp(a)).copysign(x)
 }
 
-/// Hyperbolic cosine.
+/// Returns the hyperbolic cosine.
 #[inline(always)]
 pub fn cosh<R: Real>(x: R) -> R {
     let half = half_exp(x.abs());
     half + x.of(0.25) / half
 }
 
-/// Hyperbolic tangent.
+/// Returns the hyperbolic tangent.
 #[inline(always)]
 pub fn tanh<R: Real>(x: R) -> R {
     let t = exp_m1((x.abs() + x.abs()).at_most(44.0));
     (t / (t + x.of(2.0))).copysign(x)
 }
 
-/// From here on, x and `x + 1` are the same number, and so are x and `sqrt(x^2 + 1)`.
+/// From here on, x and `x + 1` round to the same number, and so do x and `sqrt(x^2 + 1)`.
 const LARGE: f64 = 72_057_594_037_927_936.0;
 
-/// Inverse hyperbolic sine.
+/// Returns the inverse hyperbolic sine.
 #[inline(always)]
 pub fn asinh<R: Real>(x: R) -> R {
     let a = x.abs();
@@ -44,7 +44,7 @@ pub fn asinh<R: Real>(x: R) -> R {
     (ln + R::select(large, x.of(LN_2), x.of(0.0))).copysign(x)
 }
 
-/// Inverse hyperbolic cosine; NaN below 1.
+/// Returns the inverse hyperbolic cosine, or NaN below 1.
 #[inline(always)]
 pub fn acosh<R: Real>(x: R) -> R {
     let large = x.of(LARGE).lt(x);
@@ -54,7 +54,7 @@ pub fn acosh<R: Real>(x: R) -> R {
     R::select(x.lt(x.of(1.0)), x.of(f64::NAN), ln)
 }
 
-/// Inverse hyperbolic tangent; NaN beyond 1.
+/// Returns the inverse hyperbolic tangent, or NaN beyond 1.
 #[inline(always)]
 pub fn atanh<R: Real>(x: R) -> R {
     let a = x.abs();

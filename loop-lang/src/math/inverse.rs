@@ -1,8 +1,8 @@
-//! Inverse trigonometric functions: odd polynomials near 0, and identities that lead there.
+//! Inverse trigonometric functions: odd polynomials near 0, and identities for other arguments.
 //!
-//! The polynomials are minimax fits (Remez exchange at 300 bits) of `(atan u - u) / u^3` for
-//! `u^2 < tan(pi/8)^2`, and of `(asin u - u) / u^3` for `u^2 < 1/4`, in `u^2`, with relative errors of the
-//! whole below 2^-58.
+//! The polynomials are minimax fits (Remez exchange at 300 bits) in `u^2`. They approximate `(atan
+//! u - u) / u^3` for `u^2 < tan(pi/8)^2`, and `(asin u - u) / u^3` for `u^2 < 1/4`. The total
+//! relative errors are below 2^-58.
 
 use super::real::Real;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
@@ -37,15 +37,16 @@ const ASIN: &[f64] = &[
     0.16666666666666763,
 ];
 
-/// What `f64` lacks of pi.
+/// The difference between pi and its `f64`.
 const PI_LOW: f64 = 1.2246467991473532e-16;
 
-/// Angle of the point `(x, y)`.
+/// Returns the angle of the point `(x, y)`.
 #[inline(always)]
 pub fn atan2<R: Real>(y: R, x: R) -> R {
     let (a, b) = (y.abs(), x.abs());
     let (zero, one, infinity) = (x.of(0.0), x.of(1.0), x.of(f64::INFINITY));
-    // Two infinities are as two ones, two zeros as 0 and 1; sums must not overflow, nor products underflow.
+    // Treats two infinities as ones, and two zeros as 0 and 1. Sums must not overflow, and products
+    // must not underflow.
     let large = R::select(a.lt(b), b, a);
     let [down, up] = [-100, 100].map(|e| x.of(2f64.powi(e)));
     let grow = R::select(large.lt(x.of(2f64.powi(-900))), up, one);
@@ -55,7 +56,7 @@ pub fn atan2<R: Real>(y: R, x: R) -> R {
     let b = R::select(corner, one, b * scale);
     let b = R::select(a.same(zero) & b.same(zero), one, b);
 
-    // One of y / x, (y - x) / (y + x), -x / y is small; it is turned by nothing, pi/4, pi/2.
+    // One of y / x, (y - x) / (y + x), -x / y is small; the angle adds 0, pi/4 or pi/2.
     let flat = a.lt(b * x.of(0.414_213_562_373_095));
     let middle = a.lt(b * x.of(2.414_213_562_373_095));
     let top = R::select(flat, a, R::select(middle, a - b, -b));
@@ -70,7 +71,8 @@ pub fn atan2<R: Real>(y: R, x: R) -> R {
     let z = u * u;
     let small = (u * z).mul_add(z.poly(ATAN), u);
 
-    // To the left of 0 the angle is taken from pi: exactly, for the turns are multiples of pi/4.
+    // For negative x, the result is pi minus the angle: exactly, because the added angles are
+    // multiples of pi/4.
     let left = one.copysign(x).lt(zero);
     let whole = R::select(left, x.of(PI) - turn, turn);
     let whole_low = R::select(left, x.of(PI_LOW) - turn_low, turn_low);
@@ -78,14 +80,14 @@ pub fn atan2<R: Real>(y: R, x: R) -> R {
     (whole + rest).copysign(y)
 }
 
-/// Arc tangent.
+/// Returns the arc tangent.
 #[inline(always)]
 pub fn atan<R: Real>(x: R) -> R {
     atan2(x, x.of(1.0))
 }
 
-/// For `a = |x|`: whether it is beyond 1/2, `u` with `a = u`, or `a = 1 - 2 u^2` beyond, and
-/// `asin u - u`.
+/// For `a = |x|`, returns whether `a` is beyond 1/2, `u`, and `asin u - u`. Up to 1/2, `a = u`;
+/// beyond, `a = 1 - 2 u^2`.
 #[inline(always)]
 fn half<R: Real>(a: R) -> (R::Truth, R, R) {
     let beyond = a.gt(a.of(0.5));
@@ -94,7 +96,7 @@ fn half<R: Real>(a: R) -> (R::Truth, R, R) {
     (beyond, u, u * z * z.poly(ASIN))
 }
 
-/// Arc sine; NaN beyond 1.
+/// Returns the arc sine, or NaN beyond 1.
 #[inline(always)]
 pub fn asin<R: Real>(x: R) -> R {
     let (beyond, u, rest) = half(x.abs());
@@ -103,7 +105,7 @@ pub fn asin<R: Real>(x: R) -> R {
     R::select(beyond, far, u + rest).copysign(x)
 }
 
-/// Arc cosine; NaN beyond 1.
+/// Returns the arc cosine, or NaN beyond 1.
 #[inline(always)]
 pub fn acos<R: Real>(x: R) -> R {
     let (beyond, u, rest) = half(x.abs());

@@ -1,15 +1,17 @@
-//! Logarithms: `x = 2^k m` with `m` within a factor of `sqrt 2` of 1, and with `s = f / (2 + f)` for
-//! `f = m - 1` the odd series `ln m = 2 s + s^3 P(s^2)`.
+//! Logarithms.
 //!
-//! `P` is a minimax fit (Remez exchange at 300 bits) with relative error of the whole below 2^-59 (`f64`)
-//! and 2^-30 (`f32`).
+//! The argument is `x = 2^k m` with `m` within a factor of `sqrt 2` of 1. With `f = m - 1` and `s =
+//! f / (2 + f)`, the odd series is `ln m = 2 s + s^3 P(s^2)`.
+//!
+//! `P` is a minimax fit (Remez exchange at 300 bits). The total relative errors are below 2^-59
+//! (`f64`) and 2^-30 (`f32`).
 
 use super::real::{Real, Word};
 use std::f64::consts;
 
-/// What the type decides.
+/// Holds the constants of a type.
 struct Constants {
-    /// Of `P`.
+    /// The coefficients of `P`.
     series: &'static [f64],
     /// `ln 2` in two parts of the type's precision.
     ln2: [f64; 2],
@@ -18,14 +20,14 @@ struct Constants {
     log10_e: [f64; 2],
     /// `log10 2` in two parts.
     log10_2: [f64; 2],
-    /// Bits of the mantissa.
+    /// The bits of the mantissa.
     mantissa: u32,
-    /// Exponent bias less 1.
+    /// The exponent bias minus 1.
     bias: f64,
     /// The bit pattern of `sqrt 1/2`, and its mantissa alone.
     root: u64,
     root_mantissa: u64,
-    /// Smallest normal number.
+    /// The smallest normal number.
     smallest: f64,
     /// A power of two that makes every subnormal number normal, and its exponent.
     lift: [f64; 2],
@@ -84,7 +86,7 @@ pub(super) struct Parts<R> {
     pub k: R,
 }
 
-/// Takes a positive finite number apart. Of others the parts mean nothing.
+/// Decomposes a positive finite number. For other numbers the parts are meaningless.
 #[inline(always)]
 pub(super) fn parts<R: Real>(x: R) -> Parts<R> {
     let c = R::pick(&SINGLE, &DOUBLE);
@@ -107,7 +109,7 @@ pub(super) fn parts<R: Real>(x: R) -> Parts<R> {
     }
 }
 
-/// `ln(1 + f) - (f - f^2 / 2)`, and `f^2 / 2`.
+/// Returns `ln(1 + f) - (f - f^2 / 2)`, and `f^2 / 2`.
 #[inline(always)]
 fn tail<R: Real>(f: R) -> (R, R) {
     let c = R::pick(&SINGLE, &DOUBLE);
@@ -117,7 +119,8 @@ fn tail<R: Real>(f: R) -> (R, R) {
     (s * z.mul_add(z.poly(c.series), square), square)
 }
 
-/// A logarithm with its values at 0, below, at infinity and of NaN. These are ready before `inside` is.
+/// Adds the special cases of a logarithm: 0, negative numbers, infinity and NaN. They do not wait
+/// for `inside`.
 #[inline(always)]
 fn ends<R: Real>(x: R, inside: R) -> R {
     let zero = x.of(0.0);
@@ -126,8 +129,8 @@ fn ends<R: Real>(x: R, inside: R) -> R {
     R::select(zero.lt(x) & x.lt(x.of(f64::INFINITY)), inside, edge)
 }
 
-/// Of `(ln(1 + f) - f + f^2 / 2) / f^3` for `f32`, with a relative error of the whole below 2^-28. At this
-/// precision a plain polynomial costs less than a division.
+/// The coefficients of `(ln(1 + f) - f + f^2 / 2) / f^3` for `f32`, with a total relative error
+/// below 2^-28. At this precision, a polynomial without a quotient is cheaper than a division.
 const PLAIN: &[f64] = &[
     0.06750178337097168,
     -0.11502856016159058,
@@ -140,7 +143,7 @@ const PLAIN: &[f64] = &[
     0.3333333134651184,
 ];
 
-/// Natural logarithm.
+/// Returns the natural logarithm.
 #[inline(always)]
 pub fn ln<R: Real>(x: R) -> R {
     let c = R::pick(&SINGLE, &DOUBLE);
@@ -155,7 +158,7 @@ pub fn ln<R: Real>(x: R) -> R {
     ends(x, k.mul_add(x.of(c.ln2[0]), small + f))
 }
 
-/// `ln(1 + f)` as an unrounded sum.
+/// Returns `ln(1 + f)` as an unrounded sum.
 #[inline(always)]
 fn sum<R: Real>(f: R) -> (R, R) {
     let (tail, square) = tail(f);
@@ -164,8 +167,8 @@ fn sum<R: Real>(f: R) -> (R, R) {
     (high, (((f - high) - square) - lost) + tail)
 }
 
-/// The logarithm to a base: `ln(1 + f)` over its natural logarithm (`scale` holds the reciprocal), plus
-/// `k` times the logarithm of 2 (`two`).
+/// Returns the logarithm to a base: `ln(1 + f)` times `scale`, plus `k` times `two`. `scale` is the
+/// reciprocal of the base's natural logarithm; `two` is the logarithm of 2.
 #[inline(always)]
 fn to_base<R: Real>(x: R, scale: &[f64; 2], two: &[f64; 2]) -> R {
     let Parts { f, k } = parts(x);
@@ -175,32 +178,32 @@ fn to_base<R: Real>(x: R, scale: &[f64; 2], two: &[f64; 2]) -> R {
     let rest = rest + low.mul_add(x.of(scale[0]), high * x.of(scale[1]));
     let whole = k * x.of(two[0]);
     let beside = k.mul_add(x.of(two[1]), k.mul_add(x.of(two[0]), -whole));
-    // Either k is 0 or the larger part.
+    // Either k is 0 or this is the larger part.
     let total = whole + main;
     ends(x, total + (((whole - total) + main) + (beside + rest)))
 }
 
-/// Base 2 logarithm.
+/// Returns the base 2 logarithm.
 #[inline(always)]
 pub fn log2<R: Real>(x: R) -> R {
     let c = R::pick(&SINGLE, &DOUBLE);
     to_base(x, &c.log2_e, &[1.0, 0.0])
 }
 
-/// Base 10 logarithm.
+/// Returns the base 10 logarithm.
 #[inline(always)]
 pub fn log10<R: Real>(x: R) -> R {
     let c = R::pick(&SINGLE, &DOUBLE);
     to_base(x, &c.log10_e, &c.log10_2)
 }
 
-/// `ln(1 + x)`, exact near 0.
+/// Returns `ln(1 + x)`, exact near 0.
 #[inline(always)]
 pub fn ln_1p<R: Real>(x: R) -> R {
     let c = R::pick(&SINGLE, &DOUBLE);
     let one = x.of(1.0);
     let u = x + one;
-    // What the sum lost, exactly, whichever operand is larger.
+    // The exact rounding error of the sum, for either order of magnitudes.
     let moved = u - one;
     let lost = (one - (u - moved)) + (x - moved);
     let Parts { f, k } = parts(u);

@@ -1,25 +1,25 @@
-//! The transcendental functions, each written once, for every CPU backend.
+//! Transcendental functions, shared by all CPU backends.
 //!
-//! A function is a straight line of operations that are exact or rounded once on every machine: sums,
-//! products, quotients, square roots, multiply-adds with one rounding, bit patterns, comparisons and
-//! selections (the trait [`Real`]). So its bits are the same wherever it is computed, and it
-//! can be computed for several numbers at once. It has two instances: native numbers, by the trait
-//! [`Math`], and [`body`], the Loop-level function, for backends that write it into their code.
+//! Each function is straight-line code over the trait [`Real`]. Its operations are exact or rounded
+//! once on every machine: sums, products, quotients, square roots, fused multiply-adds, bit
+//! patterns, comparisons and selections. So a function gives the same bits everywhere, and it
+//! vectorises. There are two instances. The trait [`Math`] computes native numbers. [`body`]
+//! returns a Loop-level function, for backends that inline it.
 //!
-//! Sine, cosine and tangent of large arguments have no such form: see [`limit`]. Neither has `powi`, which
-//! multiplies in an order that hangs on its exponent.
+//! Sine, cosine and tangent of large arguments have no such form: see [`limit`]. Neither has
+//! `powi`, because its exponent determines the order of its products.
 //!
-//! Multiply-adds are worth their price: they halve the operations of a polynomial, and the reductions of
-//! arguments are exact with fewer constants. A machine without the instruction computes the same bits,
-//! slowly.
+//! Fused multiply-adds are worth their price. They halve the operations of a polynomial, and
+//! argument reduction is exact with fewer constants. Machines without the instruction compute the
+//! same bits slowly.
 //!
-//! Functions that cost little more at twice the width (or would lose digits at their own) are computed as
-//! `f64` for `f32`, and rounded once at the end.
+//! Some `f32` functions are computed as `f64` and rounded once at the end. They cost little more at
+//! that width, or would lose digits at their own.
 //!
-//! The largest errors, in units in the last place. The documented bound is tested against a reference of
-//! 192 bits (`tests/math.rs`); the example `ulps` measures. What it found for every 1009th `f32` and for
-//! 40,000 `f64` operands of each function, many of them chosen near the hard cases (for `exp`, `exp2`,
-//! `expM1` and `ln` all `f32` and 100,000 `f64`):
+//! The table lists the largest errors in units in the last place. `tests/math.rs` tests the
+//! documented bounds against a reference of 192 bits. The example `ulps` measured the errors for
+//! every 1009th `f32` and for 40,000 `f64` operands of each function, many near hard cases. For
+//! `exp`, `exp2`, `expM1` and `ln`, it used all `f32` and 100,000 `f64` operands.
 //!
 //! | operator | `f32` | bound | `f64` | bound |
 //! | --- | --- | --- | --- | --- |
@@ -68,8 +68,8 @@ use crate::types::Ty;
 use real::Real;
 use trace::{Scalar, Term, Tracer};
 
-/// Calls a macro with every function: its operator, its name, where it is, and for each width whether
-/// it is computed at that width or as `f64`.
+/// Calls a macro with every function: its operator, its name, its module, and for each width
+/// whether it is computed at that width or as `f64`.
 macro_rules! for_all_functions {
     ($then:ident) => {
         $then! {
@@ -105,11 +105,11 @@ macro_rules! for_all_functions {
 }
 use for_all_functions;
 
-/// The operator at a float type as a Loop-level function of one result, without branches; none for
-/// operators that are no function of this module.
+/// Returns an operator at a float type as a Loop-level function without branches.
 ///
-/// Where [`limit`] gives a number, the function is right for operands of smaller magnitude only; for
-/// others backends call [`Math`].
+/// The result is none for operators outside this module. If [`limit`] returns a number, the
+/// function is valid only for operands of smaller magnitude. For larger ones, backends call
+/// [`Math`].
 pub fn body(op: Op, ty: Ty) -> Option<Loop> {
     match ty {
         Ty::F32 => single(op),
@@ -118,7 +118,9 @@ pub fn body(op: Op, ty: Ty) -> Option<Loop> {
     }
 }
 
-/// From which magnitude of the operand on (and for NaN) [`body`] is not to be used.
+/// Returns the magnitude from which on [`body`] is invalid.
+///
+/// If there is one, NaN is excluded as well.
 pub fn limit(op: Op, ty: Ty) -> Option<f64> {
     match (op, ty) {
         (Op::Sin | Op::Cos, Ty::F32) => Some(trig::limit::<f32>()),
@@ -157,7 +159,7 @@ macro_rules! trace {
 
 for_all_functions!(trace);
 
-/// Says which functions of `f32` are computed at that width.
+/// Tells which functions of `f32` are computed at that width.
 macro_rules! own {
     (@own) => { true };
     (@wide) => { false };
@@ -173,7 +175,9 @@ macro_rules! own {
 
 for_all_functions!(own);
 
-/// Whether [`body`] has values of no other width than the operator's, so that as many of them fit into a vector.
+/// Tells whether all values in [`body`] have the operator's width.
+///
+/// Vectors then have the same lane count throughout.
 ///
 /// ```
 /// use loop_lang::{Op, Ty, math};

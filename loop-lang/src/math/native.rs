@@ -3,7 +3,7 @@
 use super::real::Real;
 use super::{exp, for_all_functions, huge, hyperbolic, inverse, log, power, trig};
 
-/// The functions of a native float type.
+/// Provides the functions of a native float type.
 #[allow(missing_docs, reason = "each is the function of the same name of std")]
 pub trait Math: Sized {
     fn exp(self) -> Self;
@@ -32,11 +32,11 @@ pub trait Math: Sized {
     fn hypot(self, y: Self) -> Self;
 }
 
-/// Sine, cosine and tangent of any number.
+/// Sine, cosine and tangent of arbitrary numbers.
 mod any {
     use super::{Real, huge, trig};
 
-    /// Within the type's limit, within that of `f64`, and beyond.
+    /// Distinguishes arguments within the type's limit, within the limit of `f64`, and beyond.
     macro_rules! ranges {
         ($($name:ident $beyond:expr;)*) => { $(
             #[inline(always)]
@@ -61,8 +61,8 @@ mod any {
     }
 }
 
-/// A function on native numbers. Where the machine has an instruction for `mul_add`, it is used: its
-/// result is the same as that of the library function.
+/// Defines a function on native numbers. It uses the machine's `mul_add` instruction, if there is
+/// one. The library function gives the same result.
 macro_rules! fused {
     ($t:ident, $call:expr, $($x:ident),*) => {{
         #[inline(always)]

@@ -4,13 +4,13 @@ use super::exp::{exp, exp_of_sum, power_of_two, round};
 use super::log::{Parts, ln, parts};
 use super::real::Real;
 
-/// `x` to the power `y`, by `e^(y ln |x|)`.
+/// Returns `x` to the power `y`, by `e^(y ln |x|)`.
 #[inline(always)]
 pub fn powf<R: Real>(x: R, y: R) -> R {
     let (zero, one, infinity) = (x.of(0.0), x.of(1.0), x.of(f64::INFINITY));
     let a = x.abs();
     let size = if R::SINGLE {
-        // In f64, where no part of the logarithm is lost that an f32 could show.
+        // `f64` has enough digits of the logarithm for an `f32`.
         R::narrow(exp(y.widen() * ln(a.widen())))
     } else {
         let (high, low) = long_ln(a);
@@ -18,7 +18,7 @@ pub fn powf<R: Real>(x: R, y: R) -> R {
         let high = R::select(a.lt(infinity), edge, a);
         let product = y * high;
         let rest = y.mul_add(high, -product) + y * low;
-        // Of infinite products the rest is NaN.
+        // For infinite products, `rest` is NaN.
         let bounded = product.abs().lt(x.of(1000.0));
         exp_of_sum(product, R::select(bounded, rest, zero))
     };
@@ -26,8 +26,8 @@ pub fn powf<R: Real>(x: R, y: R) -> R {
     let unit = a.same(one) & y.same(y);
     let size = R::select(unit, one, size);
 
-    // One comparison: gcc does not vectorise selections by combinations of comparisons that are the same
-    // for all elements, as these are if y is.
+    // One comparison. If `y` is loop-invariant, so is a combination of comparisons of it, and gcc
+    // does not vectorise selections by such combinations.
     let whole = |v: R| v.round().same(v);
     let no_sign = R::select(a.same(infinity) | a.same(zero), one, x.of(f64::NAN));
     let parity = R::select(whole(y * x.of(0.5)), one, x.of(-1.0));
@@ -37,11 +37,11 @@ pub fn powf<R: Real>(x: R, y: R) -> R {
     R::select(x.same(one) | y.same(zero), one, signed)
 }
 
-/// `ln x` of a positive finite number to some 70 bits, as an unrounded sum: the series of
-/// [`super::log`] with its first terms in two parts each.
+/// Returns `ln x` of a positive finite number to some 70 bits, as an unrounded sum. It uses the
+/// series of [`super::log`] with its first terms in two parts each.
 #[inline(always)]
 fn long_ln<R: Real>(x: R) -> (R, R) {
-    // Minimax fit of what follows the term 2/3, in s^2.
+    // Minimax fit of the terms after 2/3, in s^2.
     const SERIES: &[f64] = &[
         0.11992002339189105,
         0.11674459959131063,
@@ -87,8 +87,10 @@ fn long_ln<R: Real>(x: R) -> (R, R) {
     (sum, (high - sum) + low)
 }
 
-/// `n` times `x` under an associative operator, by squares: the factors are those powers `x^(2^k)` whose
-/// bit in `n` is set, joined from the lowest on. None if `n` is 0.
+/// Returns the `n`-fold product of `x` under an associative operator, by squaring.
+///
+/// The factors are the powers `x^(2^k)` for the set bits of `n`, combined from the lowest bit. The
+/// result is none if `n` is 0.
 #[inline]
 pub fn by_squares<T: Copy>(x: T, n: u32, mut times: impl FnMut(T, T) -> T) -> Option<T> {
     let (mut power, mut square, mut left) = (None, x, n);
@@ -104,8 +106,10 @@ pub fn by_squares<T: Copy>(x: T, n: u32, mut times: impl FnMut(T, T) -> T) -> Op
     power
 }
 
-/// `x` to an integer power: a product [by squares](by_squares), for negative exponents its reciprocal.
-/// Each product is rounded once, so the error is below `|n|` units in the last place.
+/// Returns `x` to an integer power, by [repeated squaring](by_squares).
+///
+/// Negative exponents take the reciprocal. Each product is rounded once, so the error is below
+/// `|n|` units in the last place.
 #[inline]
 pub fn powi<R: Real<Truth = bool>>(x: R, n: i32) -> R {
     let one = x.of(1.0);
@@ -120,12 +124,14 @@ pub fn powi<R: Real<Truth = bool>>(x: R, n: i32) -> R {
     if normal {
         return one / power;
     }
-    // The power has lost digits, but its reciprocal is perhaps in range: that of two halves.
+    // The power is out of range, but its reciprocal may be in range: divide by two halves.
     one / to(size / 2) / to(size - size / 2)
 }
 
-/// Cube root: of `2^(3 j) m` it is `2^j` times that of `m`, which starts from a polynomial for the
-/// reciprocal cube root (minimax, error 2^-17) and is improved twice by Newton's method.
+/// Returns the cube root.
+///
+/// The root of `2^(3 j) m` is `2^j` times the root of `m`. A polynomial for the reciprocal cube
+/// root (minimax, error 2^-17) starts two steps of Newton's method.
 #[inline(always)]
 pub fn cbrt<R: Real>(x: R) -> R {
     const START: &[f64] = &[
@@ -161,7 +167,7 @@ pub fn cbrt<R: Real>(x: R) -> R {
     R::select(x.same(x.of(0.0)), x, finite.copysign(x))
 }
 
-/// Length of the hypotenuse.
+/// Returns the length of the hypotenuse.
 #[inline(always)]
 pub fn hypot<R: Real>(x: R, y: R) -> R {
     let (a, b) = (x.abs(), y.abs());

@@ -1,13 +1,14 @@
-//! The operations that the functions are written with, each exact or rounded once on every machine,
-//! and their native instance. `trace` has the other one.
+//! The operations of the functions, and their native instance.
+//!
+//! Each operation is exact or rounded once on every machine. `trace` has the other instance.
 
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
 
-/// The outcome of a comparison.
+/// Describes the result of a comparison.
 pub trait Truth: Copy + BitAnd<Output = Self> + BitOr<Output = Self> {}
 
-/// A float: `f32` or `f64`, or a term that stands for one.
+/// Describes an `f32`, an `f64`, or a term that represents one.
 pub trait Real:
     Copy
     + Debug
@@ -19,46 +20,46 @@ pub trait Real:
 {
     /// Its bit pattern.
     type Bits: Word<Real = Self, Truth = Self::Truth>;
-    /// What its comparisons give.
+    /// The result of its comparisons.
     type Truth: Truth;
-    /// `f64`, or a term that stands for one.
+    /// `f64`, or a term that represents one.
     type Wide: Real<Wide = Self::Wide, Truth = Self::Truth>;
     /// Whether it is an `f32`.
     const SINGLE: bool;
 
-    /// The constant nearest to `x`, in the place of `self`.
+    /// Returns the constant nearest to `x`; `self` only selects the type and the tracer.
     fn of(self, x: f64) -> Self;
-    /// `self * a + b` with one rounding.
+    /// Returns `self * a + b` with one rounding.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// Square root.
+    /// Returns the square root.
     fn sqrt(self) -> Self;
-    /// Nearest integer, halves to even.
+    /// Rounds to the nearest integer, halves to even.
     fn round(self) -> Self;
-    /// Magnitude.
+    /// Returns the magnitude.
     fn abs(self) -> Self;
-    /// The magnitude with another sign.
+    /// Returns the magnitude with another sign.
     fn copysign(self, sign: Self) -> Self;
-    /// Bit pattern.
+    /// Returns the bit pattern.
     fn bits(self) -> Self::Bits;
-    /// Less.
+    /// Compares for less.
     fn lt(self, other: Self) -> Self::Truth;
-    /// Equal.
+    /// Compares for equality.
     fn same(self, other: Self) -> Self::Truth;
-    /// One of two values that are both there.
+    /// Selects one of two computed values.
     fn select(c: Self::Truth, a: Self, b: Self) -> Self;
-    /// The same number as an `f64`.
+    /// Converts exactly to `f64`.
     fn widen(self) -> Self::Wide;
-    /// The nearest number of this type.
+    /// Rounds to this type.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// Greater.
+    /// Compares for greater.
     #[inline(always)]
     fn gt(self, other: Self) -> Self::Truth {
         other.lt(self)
     }
 
-    /// The nearest number between two; NaN stays. Both comparisons are with `self`, so that a compiler does
-    /// not make branches of them.
+    /// Clamps to a range; NaN stays. Both comparisons are with `self`, so that compilers generate
+    /// no branches.
     #[inline(always)]
     fn clamp(self, low: f64, high: f64) -> Self {
         let (low, high) = (self.of(low), self.of(high));
@@ -66,15 +67,15 @@ pub trait Real:
         Self::select(high.lt(self), high, raised)
     }
 
-    /// The smaller of `self` and a number; NaN stays.
+    /// Returns the smaller of `self` and a number; NaN stays.
     #[inline(always)]
     fn at_most(self, high: f64) -> Self {
         let high = self.of(high);
         Self::select(high.lt(self), high, self)
     }
 
-    /// The polynomial with these coefficients, highest power first. By pairs, so that the longest chain of
-    /// operations is half as long.
+    /// Evaluates a polynomial with these coefficients, highest power first. It works on pairs of
+    /// coefficients, which halves the critical path.
     #[inline(always)]
     fn poly(self, coefficients: &[f64]) -> Self {
         let (first, rest) = coefficients.split_at(coefficients.len() % 2);
@@ -90,37 +91,37 @@ pub trait Real:
         pairs.fold(start, |sum, pair| sum.mul_add(square, pair))
     }
 
-    /// What suits the type: the first for `f32`, the second for `f64`.
+    /// Selects by type: the first for `f32`, the second for `f64`.
     #[inline(always)]
     fn pick<T>(single: T, double: T) -> T {
         if Self::SINGLE { single } else { double }
     }
 }
 
-/// An unsigned integer of a float's width. Arithmetic wraps.
+/// Describes an unsigned integer of a float's width, with wrapping arithmetic.
 pub trait Word: Copy + Debug {
     /// The float of the same width.
     type Real;
-    /// What its comparisons give.
+    /// The result of its comparisons.
     type Truth: Truth;
 
-    /// A constant in the place of `self`.
+    /// Returns a constant; `self` only selects the type and the tracer.
     fn of(self, x: u64) -> Self;
-    /// Sum.
+    /// Adds.
     fn plus(self, other: Self) -> Self;
-    /// Difference.
+    /// Subtracts.
     fn minus(self, other: Self) -> Self;
-    /// Bitwise and.
+    /// Computes the bitwise and.
     fn and(self, other: Self) -> Self;
-    /// Bitwise exclusive or.
+    /// Computes the bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// Shift to the left by less than the width.
+    /// Shifts left by less than the width.
     fn shl(self, by: u32) -> Self;
-    /// Shift to the right by less than the width; zeros come in.
+    /// Shifts right by less than the width, filling with zeros.
     fn shr(self, by: u32) -> Self;
-    /// Equal.
+    /// Compares for equality.
     fn same(self, other: Self) -> Self::Truth;
-    /// The float with this bit pattern.
+    /// Returns the float with this bit pattern.
     fn real(self) -> Self::Real;
 }
 

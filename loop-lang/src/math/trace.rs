@@ -1,4 +1,4 @@
-//! The instance of [`Real`] that writes down what is computed, as the body of a Loop-level function.
+//! Tracing instance of [`Real`]: records a computation as a Loop-level function.
 
 use super::real::{Real, Truth, Word};
 use crate::entity::{CombId, Var};
@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
 
-/// A function being written. Equal statements stand once.
+/// Records a function.
+///
+/// Equal statements are recorded once.
 #[derive(Default)]
 pub struct Tracer {
     body: RefCell<Body>,
@@ -44,7 +46,7 @@ impl Body {
 }
 
 impl Tracer {
-    /// A parameter.
+    /// Adds a parameter.
     pub fn param<T: Scalar>(&self, name: &str) -> Term<'_, T> {
         let var = self.body.borrow_mut().var(name.to_string(), T::TY);
         Term {
@@ -54,7 +56,7 @@ impl Tracer {
         }
     }
 
-    /// The function of these parameters that gives `result`.
+    /// Returns the function with these parameters and this result.
     pub fn finish(&self, name: String, params: &[Atom], result: Atom) -> Loop {
         let body = self.body.take();
         let var = |a: &Atom| match a {
@@ -75,7 +77,7 @@ impl Tracer {
         }
     }
 
-    /// The value of an operator; of constants it is computed at once.
+    /// Records an operator and returns its value; constants are folded.
     fn op(&self, op: Op, to: Ty, args: &[Atom]) -> Atom {
         let mut body = self.body.borrow_mut();
         let position = usize::from(op == Op::Select);
@@ -105,7 +107,7 @@ impl Tracer {
     }
 }
 
-/// A Rust type and its scalar type.
+/// Maps a Rust type to its scalar type.
 pub trait Scalar: Copy {
     /// The scalar type.
     const TY: Ty;
@@ -117,10 +119,10 @@ macro_rules! scalars {
 
 scalars!(bool Bool i32 I32 u32 U32 u64 U64 f32 F32 f64 F64);
 
-/// A value of type `T` in a function being written.
+/// Represents a value of type `T` in a recorded function.
 pub struct Term<'a, T> {
     tracer: &'a Tracer,
-    /// The operand that it is.
+    /// Its operand.
     pub atom: Atom,
     value: PhantomData<T>,
 }

@@ -1,26 +1,28 @@
-//! Sine, cosine and tangent: `x = n pi/2 + r + low` with `|r| <= pi/4`, and a polynomial for each of
-//! sine and cosine of `r`.
+//! Sine, cosine and tangent.
 //!
-//! `n pi/2` is subtracted in three parts of the type's precision. The first difference is exact while `n`
-//! has so few bits that the result fits; the type's [`limit`] is far below that. Larger arguments are
-//! reduced by [`super::huge`].
+//! The argument is reduced to `x = n pi/2 + r + low` with `|r| <= pi/4`. Two polynomials give the
+//! sine and the cosine of `r`.
 //!
-//! The polynomials are minimax fits (Remez exchange at 300 bits) of `(sin r - r) / r^3` and
-//! `(cos r - 1 + r^2 / 2) / r^4` in `r^2`, with relative errors of the whole below 2^-57 (`f64`) and
-//! 2^-28 (`f32`).
+//! The reduction subtracts `n pi/2` in three parts of the type's precision. The first difference is
+//! exact while `n` has few enough bits; the type's [`limit`] is far below that bound.
+//! [`super::huge`] reduces larger arguments.
+//!
+//! The polynomials are minimax fits (Remez exchange at 300 bits) of `(sin r - r) / r^3` and `(cos r
+//! - 1 + r^2 / 2) / r^4` in `r^2`. The total relative errors are below 2^-57 (`f64`) and 2^-28
+//! (`f32`).
 
 use super::real::{Real, Word};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// What the type decides.
+/// Holds the constants of a type.
 struct Constants {
-    /// Adding it rounds to integer: see [`super::exp`].
+    /// Rounds to integer when added: see [`super::exp`].
     magic: f64,
     /// `pi / 2` in parts of the type's precision.
     quarter: [f64; 3],
     sine: &'static [f64],
     cosine: &'static [f64],
-    /// Bits of the type, less 2.
+    /// The bits of the type, minus 2.
     to_sign: u32,
 }
 
@@ -66,13 +68,15 @@ const DOUBLE: Constants = Constants {
     to_sign: 62,
 };
 
-/// Arguments of at least this magnitude, infinities and NaN are not for the functions of this file.
+/// Returns the exclusive limit of arguments for this file's functions.
+///
+/// Larger arguments, infinities and NaN need other functions.
 #[inline(always)]
 pub fn limit<R: Real>() -> f64 {
     R::pick(262_144.0, 1_073_741_824.0)
 }
 
-/// A reduced argument `r + low`, and the quarter turns as low bits.
+/// A reduced argument `r + low`; the low bits of `quarters` count quarter turns.
 #[derive(Clone, Copy)]
 pub(super) struct Turn<R: Real> {
     pub r: R,
@@ -119,7 +123,7 @@ fn cosine<R: Real>(turn: Turn<R>) -> R {
     near + (((one - near) - half) + rest)
 }
 
-/// Sine of a reduced argument, from so many quarter turns on.
+/// Returns the sine of a reduced argument, `ahead` quarter turns further.
 #[inline(always)]
 pub(super) fn of_turn<R: Real>(turn: Turn<R>, ahead: u64) -> R {
     let c = R::pick(&SINGLE, &DOUBLE);
@@ -130,7 +134,7 @@ pub(super) fn of_turn<R: Real>(turn: Turn<R>, ahead: u64) -> R {
     value.bits().xor(sign).real()
 }
 
-/// Tangent of a reduced argument.
+/// Returns the tangent of a reduced argument.
 #[inline(always)]
 pub(super) fn tan_of_turn<R: Real>(turn: Turn<R>) -> R {
     let (sine, cosine) = (sine(turn), cosine(turn));
@@ -139,20 +143,20 @@ pub(super) fn tan_of_turn<R: Real>(turn: Turn<R>) -> R {
     R::select(even, sine, -cosine) / R::select(even, cosine, sine)
 }
 
-/// Sine.
+/// Returns the sine.
 #[inline(always)]
 pub fn sin<R: Real>(x: R) -> R {
     // -0.0 keeps its sign.
     R::select(x.same(x.of(0.0)), x, of_turn(reduce(x), 0))
 }
 
-/// Cosine.
+/// Returns the cosine.
 #[inline(always)]
 pub fn cos<R: Real>(x: R) -> R {
     of_turn(reduce(x), 1)
 }
 
-/// Tangent.
+/// Returns the tangent.
 #[inline(always)]
 pub fn tan<R: Real>(x: R) -> R {
     R::select(x.same(x.of(0.0)), x, tan_of_turn(reduce(x)))

@@ -1,9 +1,10 @@
-//! The scalar operators: names, type rules, cost, and what may be done with them. One table has a row per
-//! operator. What they compute is in [`crate::eval`].
+//! Scalar operators: names, type rules, costs and algebraic properties.
+//!
+//! One table has a row per operator. [`crate::eval`] defines the values.
 //!
 //! Every operator is total: it has a value for every operand. Where Rust would panic, lowering
-//! places a `trap unless` before the operator and the operator itself takes a safe value
-//! (`div` and `rem` by zero give 0, `MIN / -1` wraps).
+//! places a `trap unless` before the operator, and the operator itself has a safe value (`div` and
+//! `rem` by zero give 0, `MIN / -1` wraps).
 
 mod table;
 #[cfg(test)]
@@ -15,7 +16,9 @@ use crate::types::{Const, Ty};
 use std::ops::AddAssign;
 use table::{Kind, Sides, Unit, Vectors};
 
-/// How an operator's operand types determine its result type. `t` ranges over the class named.
+/// Describes how operand types determine an operator's result type.
+///
+/// `t` ranges over the given class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sig {
     /// `t t -> t`, integers and floats.
@@ -48,22 +51,22 @@ pub enum Sig {
     Select,
     /// `t -> t`, any scalar type (a copy).
     Any1,
-    /// `s -> t`, any two scalar types; the target is written in the statement (`cast.f64 x`).
+    /// `s -> t`, any two scalar types; the statement names the target (`cast.f64 x`).
     Cast,
-    /// `f32 -> u32`, `f64 -> u64` and back: the bit pattern; target written as with `cast`.
+    /// `f32 -> u32`, `f64 -> u64` and back: the bit pattern; the target is named as for `cast`.
     Bitcast,
 }
 
-/// What an operator, or several that follow each other, cost a processor.
+/// Holds the cost of an operator or of a sequence of operators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Operations that the processor has to do.
+    /// The number of operations.
     pub work: u64,
-    /// Cycles until whoever needs the result has it.
+    /// The latency of the result in cycles.
     pub wait: u64,
 }
 
-/// What follows waits for what goes before.
+/// In a sequence, each operator waits for the previous one.
 impl AddAssign for Cost {
     fn add_assign(&mut self, more: Cost) {
         self.work += more.work;
@@ -72,24 +75,24 @@ impl AddAssign for Cost {
 }
 
 impl Op {
-    /// The operator with the given text name.
+    /// Returns the operator with the given text name.
     pub fn from_name(name: &str) -> Option<Op> {
         Op::ALL.iter().copied().find(|o| o.name() == name)
     }
 
-    /// The name in the text form.
+    /// Returns the name in the text form.
     #[inline]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The rule that its operand and result types follow.
+    /// Returns the rule for its operand and result types.
     #[inline]
     pub fn sig(self) -> Sig {
         self.row().sig
     }
 
-    /// Number of operands.
+    /// Returns the number of operands.
     #[inline]
     pub fn arity(self) -> usize {
         match self.sig() {
@@ -106,8 +109,9 @@ impl Op {
         }
     }
 
-    /// Result type for operands of these types, or `None` if they do not fit.
-    /// For `cast` and `bitcast` the target cannot be inferred: give it as `target`.
+    /// Returns the result type for these operand types, if they fit.
+    ///
+    /// For `cast` and `bitcast`, the target cannot be inferred: pass it as `target`.
     #[inline]
     pub fn result(self, args: &[Ty], target: Option<Ty>) -> Option<Ty> {
         if args.len() != self.arity() {
@@ -139,8 +143,9 @@ impl Op {
         }
     }
 
-    /// What the operator costs; `from` is the type of its first operand. A rule of thumb that holds on
-    /// most processors.
+    /// Returns the operator's cost, given the type of its first operand.
+    ///
+    /// It is a rule of thumb that holds on most processors.
     ///
     /// ```
     /// use loop_lang::{Op, Ty};
@@ -157,8 +162,9 @@ impl Op {
         }
     }
 
-    /// Whether the operator is one of the transcendental functions, which every CPU backend takes from one
-    /// shared implementation so that their bits agree.
+    /// Tells whether the operator is a transcendental function.
+    ///
+    /// All CPU backends share one implementation of these, so that their bits agree.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -170,7 +176,7 @@ impl Op {
         self.row().kind == Kind::Function
     }
 
-    /// Whether the operator divides its left operand by its right one, for the quotient or the remainder.
+    /// Tells whether the operator is a division or remainder.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -182,7 +188,7 @@ impl Op {
         matches!(self.row().kind, Kind::Quotient | Kind::Division)
     }
 
-    /// Whether the operator shifts its left operand by its right one.
+    /// Tells whether the operator shifts its left operand by its right one.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -194,7 +200,9 @@ impl Op {
         self.row().kind == Kind::Shift
     }
 
-    /// Whether Rust would panic for some operands of this type, so that a trap may be needed in front.
+    /// Tells whether Rust would panic for some operands of this type.
+    ///
+    /// Such an operator may need a trap before it.
     ///
     /// ```
     /// use loop_lang::{Op, Ty};
@@ -206,7 +214,7 @@ impl Op {
         self.divides() && ty.is_int()
     }
 
-    /// Whether the operator costs so much at some type that nothing is won by computing it twice.
+    /// Tells whether the operator is too costly, at some type, to rematerialise.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -218,8 +226,9 @@ impl Op {
         self.divides() || self.is_transcendental()
     }
 
-    /// Whether the operator costs less than a mispredicted branch, so that it may as well run for an element
-    /// that is not asked for. `from` is the type of its first operand.
+    /// Tells whether the operator costs less than a mispredicted branch.
+    ///
+    /// It may then also run for rejected elements. `from` is the type of its first operand.
     ///
     /// ```
     /// use loop_lang::{Op, Ty};
@@ -232,8 +241,10 @@ impl Op {
         !self.is_costly() || (self.row().kind == Kind::Quotient && from.is_float())
     }
 
-    /// Whether every machine with vectors has the operator on them, or puts it together from a few others.
-    /// `from` is the type of the first operand, `to` the result's.
+    /// Tells whether every machine with vectors supports the operator on them.
+    ///
+    /// A short sequence of instructions counts as support. `from` is the type of the first operand,
+    /// `to` the result's.
     ///
     /// ```
     /// use loop_lang::{Op, Ty};
@@ -255,7 +266,9 @@ impl Op {
         }
     }
 
-    /// Same value with the operands of a binary operator exchanged, bit for bit (NaN payloads aside).
+    /// Tells whether the operator is commutative, bit for bit.
+    ///
+    /// NaN payloads may differ.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -267,8 +280,9 @@ impl Op {
         self.row().sides != Sides::Fixed
     }
 
-    /// Whether folds and scans are by this operator as it is: it commutes, has an identity, and would
-    /// associate if floats did not round.
+    /// Tells whether the operator can be a combine of folds and scans.
+    ///
+    /// It is commutative, has an identity, and is associative except for the rounding of floats.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -280,8 +294,9 @@ impl Op {
         matches!(self.row().sides, Sides::Joins | Sides::Chooses)
     }
 
-    /// Whether values of this type may be joined by the operator in any order: the result is the same, bit
-    /// for bit. For floats the order is part of a fold's meaning, even of extrema.
+    /// Tells whether the operator combines this type in any order, bit for bit.
+    ///
+    /// For floats, the order is part of a fold's semantics, even for extrema.
     ///
     /// ```
     /// use loop_lang::{Op, Ty};
@@ -293,7 +308,9 @@ impl Op {
         self.joins() && !ty.is_float()
     }
 
-    /// Whether a value joined with itself is that value, so that it does not matter how often one is joined.
+    /// Tells whether the operator is idempotent.
+    ///
+    /// A value combined with itself is then the value, so repetitions do not matter.
     ///
     /// ```
     /// use loop_lang::Op;
@@ -305,8 +322,10 @@ impl Op {
         self.row().sides == Sides::Chooses
     }
 
-    /// The value that folds by the operator may start from: joined with any other it gives that one, bit for
-    /// bit (NaN payloads aside). None if the operator does not join, or not at this type.
+    /// Returns the operator's identity, from which folds may start.
+    ///
+    /// Combined with any other value it gives that value, bit for bit, except for NaN payloads. The
+    /// result is none if the operator is no combine at this type.
     ///
     /// ```
     /// use loop_lang::{Const, Op, Ty};
@@ -319,8 +338,10 @@ impl Op {
         self.unit(ty).filter(|_| self.joins())
     }
 
-    /// The right operand that gives back the left one, bit for bit, if there is one at this type. Not NaN,
-    /// which extrema ignore: of two NaN they give a third.
+    /// Returns the right identity of the operator at this type, if there is one.
+    ///
+    /// It gives back the left operand bit for bit. NaN does not qualify: extrema ignore it, and
+    /// give a third NaN for two of them.
     ///
     /// ```
     /// use loop_lang::{Const, Op, Ty};

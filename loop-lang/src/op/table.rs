@@ -1,8 +1,8 @@
-//! The table of operators: a row says all that is known of one but what it computes, which is in [`crate::eval`].
+//! The operator table: all properties except the values, which are in [`crate::eval`].
 
 use super::{Cost, Sig};
 
-/// What is known of an operator.
+/// Holds the properties of an operator.
 pub(super) struct Row {
     pub name: &'static str,
     pub sig: Sig,
@@ -13,7 +13,7 @@ pub(super) struct Row {
     pub unit: Unit,
 }
 
-/// What it costs on integers and `bool`, and on floats.
+/// The cost on integers and `bool`, and on floats.
 #[derive(Clone, Copy)]
 pub(super) struct Costs {
     pub ints: Cost,
@@ -27,19 +27,19 @@ const fn costs(work: u64, ints: u64, floats: u64) -> Costs {
     }
 }
 
-/// An instruction, or a few.
+/// One or a few instructions.
 const STEP: Costs = costs(1, 1, 4);
-/// An instruction that others wait long for.
+/// An instruction with a long latency.
 const LONG: Costs = costs(1, 15, 15);
-/// A polynomial, and what brings its operand into range.
+/// A polynomial with argument reduction.
 const FUNCTION: Costs = costs(30, 60, 60);
 
-/// What an operator is to whoever wonders whether to compute it twice, or for nothing.
+/// Classifies operators by the cost of rematerialisation and speculation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Cheap at any type.
     Step,
-    /// As cheap, and its right operand is a number of bits.
+    /// As cheap; the right operand is a number of bits.
     Shift,
     /// Divides; one instruction for floats, costly for integers.
     Quotient,
@@ -49,33 +49,33 @@ pub(super) enum Kind {
     Function,
 }
 
-/// Between which types every machine with vectors has a vector form.
+/// Lists the types with a vector form on every machine with vectors.
 #[derive(Clone, Copy)]
 pub(super) enum Vectors {
-    /// All that the operator is for.
+    /// All types of the operator.
     Always,
     /// Floats.
     Floats,
-    /// Casts that machines with vectors have, or put together from a few operators.
+    /// Casts with a vector form, or with a short sequence of vector operators.
     Casts,
     /// None.
     Never,
 }
 
-/// What may become of the operands' order.
+/// Describes the algebraic properties of the operands' order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sides {
-    /// Left is left.
+    /// Not commutative.
     Fixed,
-    /// They may be exchanged.
+    /// Commutative.
     Commutes,
-    /// They may be exchanged, and it associates on all but floats.
+    /// Commutative, and associative except on floats.
     Joins,
-    /// Like `Joins`; and it gives back an operand that is joined with itself.
+    /// Like `Joins`, and idempotent.
     Chooses,
 }
 
-/// The right operand that gives back the left one.
+/// Describes the right identity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     /// There is none.
@@ -97,13 +97,13 @@ pub(super) enum Unit {
 macro_rules! ops {
     ($($(#[$doc:meta])* $op:ident = $name:literal : $sig:ident, $cost:ident, $kind:ident, $vectors:ident,
        $sides:ident, $unit:ident;)*) => {
-        /// A scalar operator.
+        /// Lists the scalar operators.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op { $($(#[$doc])* $op),* }
 
         impl Op {
-            /// Every operator.
+            /// Lists every operator.
             pub const ALL: &'static [Op] = &[$(Op::$op),*];
 
             #[inline]
@@ -168,7 +168,7 @@ ops! {
     Gt           = "gt":            Cmp,       STEP,     Step,     Always, Fixed,    Nothing;
     /// Greater or equal.
     Ge           = "ge":            Cmp,       STEP,     Step,     Always, Fixed,    Nothing;
-    /// `if c then a else b` with both already computed.
+    /// `if c then a else b` with both values computed.
     Select       = "select":        Select,    STEP,     Step,     Always, Fixed,    Nothing;
     /// The operand itself.
     Copy         = "copy":          Any1,      STEP,     Step,     Never,  Fixed,    Nothing;

@@ -1,10 +1,10 @@
-//! The table against the meaning of the operators.
+//! Tests of the operator table against the operators' semantics.
 
 use super::*;
 use crate::eval::eval;
 use proptest::prelude::*;
 
-/// Words of a type: its edges, and any.
+/// Generates words of a type: edge cases and arbitrary ones.
 fn words(ty: Ty) -> impl Strategy<Value = u64> {
     let floats = [0.0, -0.0, 1.0, -1.5, f64::INFINITY, -1e-40, f64::NAN];
     let edge = (0..floats.len()).prop_map(move |i| match ty {
@@ -23,7 +23,7 @@ fn words(ty: Ty) -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), edge].prop_map(move |w| Const::new(ty, w).bits)
 }
 
-/// Bits alike; a NaN is a NaN.
+/// Tells whether bits are equal; all NaN are equal.
 fn same(ty: Ty, a: u64, b: u64) -> bool {
     let nan = |w: u64| match ty {
         Ty::F64 => f64::from_bits(w).is_nan(),
@@ -33,7 +33,7 @@ fn same(ty: Ty, a: u64, b: u64) -> bool {
     a == b || (nan(a) && nan(b))
 }
 
-/// Every operator of two operands, with the types that it is for and its result's.
+/// Lists every binary operator with its operand and result types.
 fn binary() -> impl Iterator<Item = (Op, Ty, Ty)> {
     let all = Op::ALL
         .iter()
@@ -79,7 +79,8 @@ proptest! {
     }
 }
 
-/// Whether `x op y` and `y op x` differ for some of these. Squares of the odd ones are rounded.
+/// Tells whether `x op y` and `y op x` differ for some sample. Squares of odd multiples are
+/// rounded.
 fn sides_differ(op: Op, ty: Ty, to: Ty) -> bool {
     let words = (0..40u64).map(|k| match ty {
         Ty::F64 => (k as f64 * 0.7).to_bits(),
@@ -103,7 +104,7 @@ fn nothing_commutes_that_the_table_does_not_say() {
     {
         let mut types = binary().filter(|(of, ..)| of == op).peekable();
         let mixed = types.peek().is_none();
-        // At one type at least: the hypotenuse of `f32` is computed in `f64`, where nothing is rounded.
+        // At one type at least: the hypotenuse of `f32` is computed exactly in `f64`.
         let differ = types.any(|(op, ty, to)| sides_differ(op, ty, to));
         assert!(mixed || differ, "{op:?}");
     }
@@ -120,7 +121,7 @@ fn op_that_joins_has_an_identity_where_it_keeps_the_type() {
         );
         found += usize::from(op.joins());
     }
-    // Four of numbers at ten types, three of bits at nine.
+    // Four operators on numbers at ten types, three on bits at nine.
     assert_eq!(found, 4 * 10 + 3 * 9);
 }
 
@@ -140,7 +141,7 @@ fn costs_grow_with_what_there_is_to_do() {
             let cost = op.cost(ty);
             assert!(cost.wait >= cost.work.min(2) - 1, "{op:?}");
             assert_eq!(cost.work > 1, op.is_transcendental(), "{op:?}");
-            // What nobody would compute for nothing has no business in every vector.
+            // An operator too costly to speculate must not be in vectors.
             assert!(op.is_cheap(ty) || !op.vectorises(ty, ty), "{op:?} {ty}");
         }
     }

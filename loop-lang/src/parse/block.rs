@@ -1,4 +1,4 @@
-//! Blocks and statements.
+//! Parser of blocks and statements.
 
 use super::header::LENGTH;
 use super::infer::Rule;
@@ -8,7 +8,7 @@ use crate::Op;
 use crate::ir::*;
 use crate::words::names_target;
 
-/// A block being read.
+/// A block in progress.
 pub(super) struct Reading {
     /// The labels, each with its first byte.
     labels: Vec<(Label, usize)>,
@@ -16,7 +16,7 @@ pub(super) struct Reading {
 }
 
 impl Parser<'_> {
-    /// One line at the top level: a declaration, a block's labels, or a line of a block.
+    /// Parses a line at the top level: a declaration, a block's labels, or a line of a block.
     pub(super) fn line(&mut self, reading: &mut Option<Reading>) -> Parsed<()> {
         if self.peek() != Tok::Word {
             return self.expected("a declaration, a label or a statement");
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Adds a block that has been read to its end.
+    /// Adds a complete block.
     pub(super) fn close(&mut self, reading: Option<Reading>) {
         let Some(r) = reading else { return };
         for (label, start) in &r.labels {
@@ -97,14 +97,15 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether the `if` ahead is a branch between blocks: its line has a `|` and opens no region.
+    /// Tells whether the `if` ahead is a branch between blocks: its line has a `|` and opens no
+    /// region.
     fn branch_ahead(&self) -> bool {
         let line = self.tokens[self.at..].iter().map(|t| t.kind);
         let mut line = line.take_while(|k| !matches!(k, Tok::Newline | Tok::OpenBrace));
         line.any(|k| k == Tok::Bar)
     }
 
-    /// What follows `unless`: `cond [| label]`.
+    /// Parses the rest of `unless`: `cond [| label]`.
     fn exit(&mut self) -> Parsed<Exit> {
         let unless = self.atom()?;
         let target = match self.eat(Tok::Bar) {
@@ -122,7 +123,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Operands up to the end of the line.
+    /// Parses operands up to the end of the line.
     pub(super) fn operands(&mut self) -> Parsed<Vec<Atom>> {
         let mut atoms = Vec::new();
         while self.at_atom() {
@@ -131,7 +132,8 @@ impl Parser<'_> {
         Ok(atoms)
     }
 
-    /// Statements after a `{`, up to the line that starts with `}` or, in functions, `return`.
+    /// Parses statements after a `{`, up to the line that starts with `}` or, in functions,
+    /// `return`.
     pub(super) fn region(&mut self, depth: usize) -> Parsed<Vec<Stmt>> {
         if depth > MAX_REGION_DEPTH {
             return self.fault(format!("regions nest deeper than {MAX_REGION_DEPTH}"));
@@ -152,7 +154,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A statement with the end of its line.
+    /// Parses a statement with the end of its line.
     fn stmt(&mut self, depth: usize) -> Parsed<Stmt> {
         if self.peek() != Tok::Word {
             return self.expected("a statement");
@@ -173,7 +175,7 @@ impl Parser<'_> {
         Ok(stmt)
     }
 
-    /// Completes a statement that belongs, by default, to the combinator of `v`.
+    /// Completes a statement; its default owner is the combinator of `v`.
     fn owned(&mut self, v: Option<Var>, kind: StmtKind) -> Parsed<Stmt> {
         let comb = self.owner_of(v)?;
         Ok(Stmt { comb, kind })
@@ -255,7 +257,7 @@ impl Parser<'_> {
         Ok(Stmt { comb, kind })
     }
 
-    /// `let DEFS = ...`: an operator, an operand, or one of the statements with a keyword.
+    /// `let DEFS = ...`: an operator, an operand, or a statement with a keyword.
     fn let_stmt(&mut self) -> Parsed<Stmt> {
         self.bump();
         let defs = self.list(Self::define)?;
@@ -314,7 +316,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `op a b`, `cast.f64 a`, or an operand by itself.
+    /// `op a b`, `cast.f64 a`, or an operand alone.
     fn operation(&mut self, def: (Var, Option<Type>)) -> Parsed<StmtKind> {
         let (start, word) = (self.token().start, self.word());
         let Some(op) = Op::from_name(word) else {

@@ -1,4 +1,4 @@
-//! Declarations: what comes before the blocks.
+//! Parser of declarations, which precede the blocks.
 
 use super::lexer::Tok;
 use super::{Fail, Parsed, Parser};
@@ -8,8 +8,8 @@ use crate::types::Ty;
 use crate::words::default_owner;
 
 impl<'a> Parser<'a> {
-    /// Finds the names of combinators, rates and functions, which may be used before the line that
-    /// declares them.
+    /// Collects the names of combinators, rates and functions, which may be used before their
+    /// declaration.
     pub(super) fn names(&mut self) {
         let mut line_start = true;
         while self.peek() != Tok::End {
@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
         self.at = 0;
     }
 
-    /// Notes the name if the line ahead declares one. Stays before the line's end.
+    /// Records the name if the line ahead declares one. Stops before the line's end.
     fn declared_name(&mut self) {
         let Some(next) = self.tokens.get(self.at + 1) else {
             return;
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A declaration, if the line ahead is one.
+    /// Parses a declaration, if the line ahead is one.
     pub(super) fn declaration(&mut self) -> Option<Parsed<()>> {
         let parse: fn(&mut Self) -> Parsed<()> = match self.word() {
             "loop" => Self::loop_name,
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
         Some(parse(self))
     }
 
-    /// `trap t0 ...` declares, `trap unless ...` is a statement.
+    /// `trap t0 ...` is a declaration, `trap unless ...` a statement.
     fn trap_declared(&self) -> bool {
         let next = self.tokens.get(self.at + 1);
         next.is_some_and(|t| &self.text[t.start..t.end] != "unless")
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         self.end_of_line()
     }
 
-    /// `rate NAME root COUNTER < BOUND { parts }` and the like.
+    /// `rate NAME root COUNTER < BOUND { parts }`, and the other kinds.
     fn rate(&mut self) -> Parsed<()> {
         let name = self.name("the rate's name")?.to_string();
         let id = RateId::new(self.program.rates.len());

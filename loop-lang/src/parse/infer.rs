@@ -1,4 +1,4 @@
-//! Types of variables that the text form leaves out: what a definition's operands imply.
+//! Type inference for variables without a written type.
 
 use crate::ir::{Atom, Type, Var};
 use crate::op::Op;
@@ -6,7 +6,7 @@ use crate::types::Ty;
 use crate::words::let_type;
 use smallvec::SmallVec;
 
-/// How a variable gets its type.
+/// Describes how a variable gets its type.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Rule {
     /// No definition seen.
@@ -14,16 +14,16 @@ pub(crate) enum Rule {
     Missing,
     /// Written, or implied by the statement's form.
     Known(Type),
-    /// That of another operand.
+    /// The type of another operand.
     Same(Atom),
     /// The element type of an array.
     Elem(Var),
-    /// An operator's result.
+    /// The type of an operator's result.
     Op(Op, SmallVec<[Atom; 3]>),
 }
 
 impl Rule {
-    /// The variables that must have their types first.
+    /// Returns the variables that must have their types first.
     fn needs(&self) -> SmallVec<[Var; 3]> {
         let vars = |atoms: &[Atom]| {
             let vars = atoms.iter().filter_map(|a| match a {
@@ -59,8 +59,8 @@ impl Rule {
     }
 }
 
-/// Resolves the rules of all variables, each once. None where a rule is missing, rests on a variable
-/// without a type, or on itself.
+/// Resolves the rules of all variables, each once. The result is none if a rule is missing or
+/// cyclic, or depends on a variable without a type.
 pub(crate) fn resolve(rules: &[Rule]) -> Vec<Option<Type>> {
     let mut types: Vec<Option<Type>> = vec![None; rules.len()];
     let mut entered = vec![false; rules.len()];

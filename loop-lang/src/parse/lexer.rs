@@ -2,7 +2,7 @@
 
 use logos::Logos;
 
-/// A token's kind; the text is in its span.
+/// A token's kind; its span has the text.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip(r"[ \t\r]+"))]
 #[logos(skip(r"#[^\n]*", allow_greedy = true))]
@@ -48,12 +48,12 @@ pub(crate) enum Tok {
     OpenBrace,
     #[token("}")]
     CloseBrace,
-    /// The end of the text; given out for ever after the last token.
+    /// The end of the text, repeated after the last token.
     End,
 }
 
 impl Tok {
-    /// How error messages name the token.
+    /// Returns the token's name in error messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Tok::Newline => "the end of the line",
@@ -81,7 +81,7 @@ impl Tok {
     }
 }
 
-/// A token with the bytes that it spans.
+/// A token with its byte range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Tok,
@@ -89,7 +89,7 @@ pub(crate) struct Token {
     pub(crate) end: usize,
 }
 
-/// Splits a text into tokens; spans that are none come back separately.
+/// Splits a text into tokens; unknown spans are returned separately.
 pub(crate) fn tokens(text: &str) -> (Vec<Token>, Vec<(usize, usize)>) {
     let (mut tokens, mut unknown) = (Vec::new(), Vec::new());
     for (kind, span) in Tok::lexer(text).spanned() {

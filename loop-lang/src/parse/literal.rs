@@ -1,4 +1,4 @@
-//! Operands and types.
+//! Parser of operands and types.
 
 use super::lexer::Tok;
 use super::{Fail, Parsed, Parser, infer::Rule};
@@ -26,17 +26,17 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an operand could start here.
+    /// Tells whether an operand could start here.
     pub(super) fn at_atom(&self) -> bool {
         matches!(self.peek(), Tok::Number | Tok::NegInf | Tok::Word)
     }
 
-    /// An array or a list of them is always named by variables.
+    /// An array; arrays are always variables.
     pub(super) fn array(&mut self) -> Parsed<Var> {
         self.var()
     }
 
-    /// `inf`, `-inf` or `nan`, perhaps with `.f32` behind it.
+    /// `inf`, `-inf` or `nan`, optionally with a `.f32` suffix.
     fn named_float(&mut self, x: f64) -> Parsed<Const> {
         self.bump();
         if !self.eat(Tok::Dot) {
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(Type::Array(ty))
     }
 
-    /// A whole number without a suffix.
+    /// An integer without a suffix.
     pub(super) fn count(&mut self) -> Parsed<u32> {
         let number = match self.peek() {
             Tok::Number => self.word().parse().ok(),

@@ -1,5 +1,7 @@
-//! The text form: parser. Recursive descent over lines, which goes on after a fault and so reports
-//! all of them at once. It checks form only; [`crate::verify`](mod@crate::verify) checks the rest.
+//! Parser of the text form: recursive descent over lines.
+//!
+//! It continues after a fault, and so reports all faults at once. It checks only the form;
+//! [`crate::verify`](mod@crate::verify) checks the rest.
 
 mod block;
 mod header;
@@ -13,19 +15,21 @@ use infer::Rule;
 use lexer::{Tok, Token};
 use rustc_hash::FxHashMap;
 
-/// A fault in a text.
+/// Describes a syntax error in a text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct ParseError {
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// What was expected and what was found.
+    /// The expected and the actual text.
     pub message: String,
 }
 
-/// Reads a loop from its text form. Gotos may be left out; see [`crate::gotos::derive_gotos`].
+/// Parses a loop from its text form.
+///
+/// Gotos may be omitted; see [`crate::gotos::derive_gotos`].
 pub fn parse(text: &str) -> Result<Loop, Vec<ParseError>> {
     let (tokens, unknown) = lexer::tokens(text);
     let mut parser = Parser::new(text, tokens);
@@ -42,7 +46,7 @@ pub fn parse(text: &str) -> Result<Loop, Vec<ParseError>> {
     }
 }
 
-/// A fault has been recorded; the caller skips to the next line.
+/// Marks a recorded fault; the caller skips to the next line.
 struct Fail;
 type Parsed<T> = Result<T, Fail>;
 
@@ -57,7 +61,7 @@ struct Parser<'a> {
     rates: FxHashMap<&'a str, RateId>,
     functions: FxHashMap<&'a str, FnId>,
     vars: FxHashMap<&'a str, Var>,
-    /// How each variable gets its type, and the byte where it was first named.
+    /// The type rule of each variable, and the byte of its first use.
     rules: Vec<(Rule, usize)>,
     /// Groups by their first variables.
     groups: FxHashMap<Var, GroupId>,
@@ -99,10 +103,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Gives every variable its type.
+    /// Assigns every variable its type.
     fn types(&mut self) {
         let rules: Vec<Rule> = self.rules.iter().map(|(rule, _)| rule.clone()).collect();
-        // After other faults a missing definition says nothing new.
+        // After other faults, a missing definition is a consequence.
         let report = self.faults.is_empty();
         for (v, ty) in infer::resolve(&rules).into_iter().enumerate() {
             let data = &mut self.program.vars[v];
@@ -143,7 +147,7 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at + 1).map_or(Tok::End, |t| t.kind)
     }
 
-    /// The text of the token ahead.
+    /// Returns the text of the token ahead.
     fn word(&self) -> &'a str {
         let token = self.token();
         &self.text[token.start..token.end]
@@ -190,7 +194,7 @@ impl<'a> Parser<'a> {
         self.expect(Tok::Newline)
     }
 
-    /// After a fault: to the next line, past any region that the rest of this line opens.
+    /// Recovers from a fault: skips to the next line, past any region that this line opens.
     fn skip_line(&mut self) {
         let mut depth = 0usize;
         loop {
@@ -226,7 +230,7 @@ impl<'a> Parser<'a> {
 
     // Names.
 
-    /// A word, whatever it means.
+    /// Reads any word.
     fn name(&mut self, what: &str) -> Parsed<&'a str> {
         if self.peek() != Tok::Word {
             return self.expected(what);
@@ -236,7 +240,7 @@ impl<'a> Parser<'a> {
         Ok(word)
     }
 
-    /// A combinator's name: a word or a number.
+    /// Reads a combinator's name: a word or a number.
     fn comb_name(&mut self) -> Parsed<&'a str> {
         let word = self.word();
         let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -297,14 +301,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A variable, used or defined.
+    /// Reads a variable, used or defined.
     fn var(&mut self) -> Parsed<Var> {
         let start = self.token().start;
         let name = self.name("a variable")?;
         if let Some(v) = self.vars.get(name) {
             return Ok(*v);
         }
-        // The type is settled at the end.
+        // The type is resolved at the end.
         let v = self
             .program
             .new_var(name, Type::Scalar(crate::types::Ty::U64));
@@ -313,7 +317,7 @@ impl<'a> Parser<'a> {
         Ok(v)
     }
 
-    /// A variable being defined, with its type if that is written.
+    /// Reads a defined variable, with its type if that is written.
     fn define(&mut self) -> Parsed<(Var, Option<Type>)> {
         let v = self.var()?;
         let ty = if self.eat(Tok::Colon) {
@@ -324,7 +328,7 @@ impl<'a> Parser<'a> {
         Ok((v, ty))
     }
 
-    /// Settles how a defined variable gets its type; a first definition counts.
+    /// Sets a defined variable's type rule; the first definition counts.
     fn settle(&mut self, (v, written): (Var, Option<Type>), rule: Rule) {
         let slot = &mut self.rules[v.index()].0;
         if matches!(slot, Rule::Missing) {
@@ -332,7 +336,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One or more items between commas.
+    /// Reads one or more items separated by commas.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.eat(Tok::Comma) {
@@ -341,7 +345,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// ` @comb`, or the combinator that the text before it implies.
+    /// ` @comb`, or the combinator implied by the preceding text.
     fn owner(&mut self, implied: Option<CombId>) -> Parsed<CombId> {
         if self.eat(Tok::At) {
             return self.comb();
@@ -361,7 +365,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Turns byte offsets into lines and columns.
+/// Converts byte offsets to lines and columns.
 fn positions(text: &str, mut faults: Vec<(usize, String)>) -> Vec<ParseError> {
     faults.sort_by_key(|f| f.0);
     let mut chars = text.char_indices().peekable();

@@ -1,17 +1,20 @@
-//! Common subexpressions: what has been computed already is not computed again.
+//! Common-subexpression elimination.
 //!
-//! *Available*: an expression computed earlier in the same block, or in a block on every path to here
-//! (a dominator), of operands that still have the same values (`Context::keeps_value`). Such a
-//! computation becomes a copy, which is propagated at once. Expressions are operators, array lengths, and reads of parameters, which
-//! nothing writes. Inside regions, what regions around computed is available too.
+//! An expression is *available* if it was computed earlier in the same block, or in a dominator,
+//! and its operands still have the same values (`Context::keeps_value`). A computation of an
+//! available expression becomes a copy, which is propagated at once. Expressions are operators,
+//! array lengths, and reads of parameters, which are never written. Regions also see the
+//! expressions of enclosing regions.
 //!
-//! Before: `let a_1 = mul x_0 y_0; let b_2 = mul y_0 x_0`. After: `let a_1 = mul x_0 y_0; let b_2 = a_1`.
+//! Before: `let a_1 = mul x_0 y_0; let b_2 = mul y_0 x_0`. After: `let a_1 = mul x_0 y_0; let b_2 =
+//! a_1`.
 //!
-//! In: a loop that verifies. Out: besides, no statement computes what is available.
+//! Input: a verified loop. Output: a verified loop in which no statement computes an available
+//! expression.
 //!
-//! One table look-up per statement. Of the blocks that computed an expression only the latest few are
-//! tried, so that expressions common to many sibling rates stay cheap. Seed: value numbering by hash
-//! (Cocke and Schwartz, 1970) over the dominator tree.
+//! The cost is one table lookup per statement. Only the latest few computations of an expression
+//! are tried, so that expressions common to many sibling rates stay cheap. Seed: value numbering by
+//! hash (Cocke and Schwartz, 1970) over the dominator tree.
 
 use super::context::{Context, variable};
 use super::copy_propagation;
@@ -21,10 +24,10 @@ use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// How many earlier computations of an expression are tried.
+/// The number of earlier computations of an expression that are tried.
 const TRIES: usize = 8;
 
-/// Runs the pass.
+/// Eliminates common subexpressions.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
     let params = program
@@ -56,7 +59,7 @@ pub fn run(program: &mut Loop) -> bool {
     changed
 }
 
-/// An expression. Operands of commuting operators are sorted.
+/// An expression. Operands of commutative operators are sorted.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     Op(Op, Type, Args),
@@ -69,15 +72,15 @@ struct Search<'a> {
     /// Array parameters.
     params: FxHashSet<Var>,
     types: Vec<Type>,
-    /// Where each expression was computed, latest last.
+    /// The computations of each expression, latest last.
     available: FxHashMap<Key, SmallVec<[(Var, usize); 2]>>,
-    /// For copies the variable that they are copies of, if it is not carried.
+    /// The source of each copy, if it is not carried.
     same_as: FxHashMap<Var, Atom>,
     changed: bool,
 }
 
 impl Search<'_> {
-    /// Goes through statements; `entered` collects what becomes available in a region.
+    /// Processes statements; `entered` collects the expressions that become available in a region.
     fn stmts(&mut self, rank: usize, stmts: &mut [Stmt], mut entered: Option<&mut Vec<Key>>) {
         for stmt in stmts {
             let regions = walk::regions_mut(&mut stmt.kind);
@@ -101,7 +104,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a region computed is not available outside of it.
+    /// Processes regions; their expressions are not available outside.
     fn regions(&mut self, rank: usize, regions: Vec<&mut Vec<Stmt>>) {
         for region in regions {
             let mut entered = Vec::new();
@@ -114,7 +117,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a statement computes, and the variable that it defines.
+    /// Returns a statement's expression and its defined variable.
     fn key(&mut self, kind: &StmtKind) -> Option<(Var, Key)> {
         match kind {
             StmtKind::Let(v, op, args) => {
@@ -148,7 +151,7 @@ impl Search<'_> {
             .unwrap_or(a)
     }
 
-    /// A variable that holds the expression's value in this block.
+    /// Returns a variable that holds the expression's value in this block.
     fn find(&self, key: &Key, rank: usize) -> Option<Var> {
         let places = self.available.get(key)?.iter().rev().take(TRIES);
         let holds = |from: usize| {

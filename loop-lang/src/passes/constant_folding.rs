@@ -1,19 +1,18 @@
-//! Constant folding: what is known before the loop runs is not computed in it.
+//! Constant folding: values known at compile time are not computed.
 //!
-//! * An operation on constants becomes the constant that [`eval`] gives, so it cannot differ from what a
-//!   backend would compute.
-//! * Algebraic identities that hold for the type (see `identities`).
-//! * An `if` whose condition is known gives way to its arm; results that are the same from both arms become
-//!   copies; a trap that cannot go off and an exit that is never taken disappear.
+//! * An operation on constants becomes the constant given by [`eval`], so it matches every backend.
+//! * Algebraic identities that hold for the type are applied (see `identities`).
+//! * An `if` with a known condition is replaced by its arm. Results that are equal in both arms
+//!   become copies. Traps that cannot occur and exits that are never taken are removed.
 //!
 //! Before: `let a_1 = add 1 2; let b_1 = mul x_0 1; let c_1 = add a_1 b_1`. After: `let a_1 = 3;
 //! let b_1 = x_0; let c_1 = add 3 x_0`.
 //!
-//! The tests of loop rates' guards are left as they are: the loop is known by them.
+//! The tests of loop rates' guards stay unchanged: they identify the loop.
 //!
-//! In: a loop that verifies. Out: besides, no statement is left that could be folded. One walk: values
-//! are known before they are used. Classic: Muchnick, *Advanced Compiler Design and Implementation*, 1997,
-//! section 12.1.
+//! Input: a verified loop. Output: a verified loop without foldable statements. One walk suffices,
+//! as values are known before they are used. The pass is classic: Muchnick, *Advanced Compiler
+//! Design and Implementation*, 1997, section 12.1.
 
 use super::context::{Context, variable};
 use super::identities::{Simpler, simplify};
@@ -25,7 +24,7 @@ use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
-/// Runs the pass.
+/// Folds constants in a loop.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
     let mut fold = Fold {
@@ -56,12 +55,13 @@ pub fn run(program: &mut Loop) -> bool {
 
 struct Fold<'a> {
     types: Vec<Type>,
-    /// What loop rates' guards test.
+    /// The tests of loop rates' guards.
     tests: FxHashSet<Var>,
     carried: &'a Context,
-    /// What variables are copies of, followed to the end: constants, and variables that are not carried.
+    /// Copies, resolved transitively: variables that equal constants or variables that are not
+    /// carried.
     known: FxHashMap<Var, Atom>,
-    /// Operations that others are put more simply by, by the variables that they define.
+    /// Operations that help to simplify others, by their defined variables.
     inner: FxHashMap<Var, (Op, Args)>,
     changed: bool,
 }
@@ -127,8 +127,8 @@ impl Fold<'_> {
         }
     }
 
-    /// Takes out of an `if` the results that are the same constant from both arms. (A variable that both
-    /// give is found once it is computed outside.)
+    /// Removes results of an `if` that are the same constant in both arms. (Equal variables are
+    /// found once they are computed outside.)
     fn agreed(&mut self, kind: &mut StmtKind) -> Vec<(Var, Atom)> {
         let StmtKind::If { results, .. } = kind else {
             return Vec::new();
@@ -192,7 +192,7 @@ impl Fold<'_> {
         simplify(op, ty, to, &args, inner)
     }
 
-    /// Remembers what later statements can use.
+    /// Records facts for later statements.
     fn note(&mut self, kind: &StmtKind) {
         let StmtKind::Let(v, op, args) = kind else {
             return;
@@ -206,7 +206,7 @@ impl Fold<'_> {
             }
             (Op::Neg | Op::Not | Op::Max | Op::Min | Op::Sub, args) => {
                 let args: Args = args.iter().map(|a| resolve(&self.known, *a)).collect();
-                // A carried operand may have changed by the time that the result is used.
+                // A carried operand may change before the result is used.
                 let carried = |a: &Atom| variable(*a).is_some_and(|s| self.carried.is_carried(s));
                 if !args.iter().any(carried) {
                     self.inner.insert(*v, (*op, args));

@@ -1,5 +1,5 @@
-//! What passes look up: blocks in execution order, dominance, and where carried variables keep their
-//! values.
+//! Shared queries of passes: blocks in execution order, dominance, and value ranges of carried
+//! variables.
 
 use crate::dominators::Dominators;
 use crate::gotos::Tree;
@@ -7,38 +7,38 @@ use crate::ir::{Atom, Block, End, Label, Loop, Place, RateId, Section, StmtKind,
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// A snapshot of a loop's blocks. A block's *rank* is its position in execution order; but for the gotos
-/// to loop rates' guards, control goes from lower ranks to higher ones.
+/// Holds a snapshot of a loop's blocks. A block's *rank* is its position in execution order. Only
+/// gotos to loop rates' guards lead to lower ranks.
 pub(super) struct Context {
     /// Places by rank.
     pub(super) places: Vec<Place>,
-    /// Position of each rank among the alias map's values.
+    /// The position of each rank among the alias map's values.
     position: Vec<usize>,
     dominators: Dominators,
-    /// Ranks from guard to bottom of each loop rate.
+    /// The ranks from guard to bottom of each loop rate.
     inside: Vec<Option<(usize, usize)>>,
     /// The loop rate around each loop rate.
     around: Vec<Option<RateId>>,
     carried: FxHashMap<Var, Carried>,
 }
 
-/// A carried variable.
+/// Describes a carried variable.
 #[derive(Default)]
 struct Carried {
-    /// Rank of its `carry`.
+    /// The rank of its `carry`.
     rank: usize,
-    /// Loop rates at whose guards it changes, or on whose way in or out.
+    /// Loop rates that change it: at their guards, or at their entry or exit.
     loops: SmallVec<[(RateId, When); 2]>,
-    /// Whether it changes outside of loops as well.
+    /// Whether it also changes outside of loops.
     elsewhere: bool,
 }
 
-/// Where a loop rate's blocks change a variable.
+/// Describes the part of a loop rate that changes a variable.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
-    /// In its iterations: known from the next guard on, and behind the loop.
+    /// Its iterations: visible from the next guard on, and after the loop.
     Turning,
-    /// In its `nest` or `done`: known from its guard on, or behind its `done`.
+    /// Its `nest` or `done`: visible from its guard on, or after its `done`.
     Passing,
 }
 
@@ -123,7 +123,7 @@ impl Context {
         }
     }
 
-    /// The ranks of an inner loop's `nest`, of its guard and of its bottom.
+    /// Returns the ranks of an inner loop's `nest`, guard and bottom.
     pub(super) fn inner_loop(&self, rate: RateId) -> Option<(usize, usize, usize)> {
         let (first, last) = self.inside[rate.index()]?;
         let nest = Place::At {
@@ -135,45 +135,45 @@ impl Context {
         Some((nest, first, last))
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Blocks by rank.
+    /// Returns the blocks by rank.
     pub(super) fn blocks<'a>(&self, program: &'a Loop) -> Vec<&'a Block> {
         let all: Vec<&Block> = program.blocks.iter().map(|(_, b)| b).collect();
         self.position.iter().map(|i| all[*i]).collect()
     }
 
-    /// Blocks by rank, to be changed.
+    /// Returns the mutable blocks by rank.
     pub(super) fn blocks_mut<'a>(&self, program: &'a mut Loop) -> Vec<&'a mut Block> {
         let mut all: Vec<Option<&mut Block>> = program.blocks.values_mut().map(Some).collect();
-        // Positions are different from each other, so nothing is filtered out.
+        // Positions are distinct, so nothing is filtered out.
         self.position
             .iter()
             .filter_map(|i| all[*i].take())
             .collect()
     }
 
-    /// Whether every path to block `b` goes through block `a`, by their ranks.
+    /// Tells whether every path to block `b` goes through block `a`, by their ranks.
     pub(super) fn dominates(&self, a: usize, b: usize) -> bool {
         self.dominators.dominates(a, b)
     }
 
-    /// Whether a variable is carried.
+    /// Tells whether a variable is carried.
     pub(super) fn is_carried(&self, v: Var) -> bool {
         self.carried.contains_key(&v)
     }
 
-    /// Whether an operand that block `from` reads has the same value in block `to`, which `from`
+    /// Tells whether an operand read by block `from` has the same value in block `to`, which `from`
     /// dominates.
     ///
-    /// What is not carried has one value from its definition on. A carried variable changes where it is
-    /// carried, and when control comes to the guards, or leaves the iterations, of the loops that assign
-    /// it, or their `done`. On the way from `from` to `to` control does not come to the guard of a loop around both, as
-    /// `from` would be passed again. So it is enough that both are on the same side of each assigning
-    /// loop (before, in, or after it), within one iteration of the loop around that.
+    /// A variable that is not carried never changes. A carried variable changes at its `carry`. It
+    /// also changes where control reaches the guards of its assigning loops, leaves their
+    /// iterations, or passes their `done`. Between `from` and `to`, control does not pass the guard
+    /// of a loop around both, since it would pass `from` again. So both must be on the same side of
+    /// each assigning loop (before, in, or after it), within one iteration of the loop around it.
     pub(super) fn keeps_value(&self, a: Atom, from: usize, to: usize) -> bool {
         let Atom::Var(v) = a else { return true };
         let Some(carried) = self.carried.get(&v) else {
@@ -190,7 +190,7 @@ impl Context {
         let Some((first, bottom)) = self.inside[rate.index()] else {
             return false;
         };
-        // The bottom is followed by the loop's `done`, which reads what was before it changed anything.
+        // The loop's `done` follows the bottom and reads the value from before its own changes.
         let last = bottom + usize::from(when == When::Passing);
         let side = |rank| (rank >= first, rank > last);
         let both_in = |rate: RateId| {
@@ -200,13 +200,13 @@ impl Context {
         side(from) == side(to) && (both_in(rate) || self.around[rate.index()].is_none_or(both_in))
     }
 
-    /// Whether the place is the guard of a loop rate.
+    /// Tells whether the place is the guard of a loop rate.
     pub(super) fn is_loop_guard(&self, program: &Loop, rank: usize) -> bool {
         guarded(program, self.places[rank]).is_some()
     }
 
-    /// The atoms that loop rates' guards test. Their definitions must stay as they are: backends and
-    /// verifier know the loop by them.
+    /// Returns the conditions of loop rates' guards. Their definitions must stay unchanged:
+    /// backends and the verifier identify the loop by them.
     pub(super) fn loop_tests(&self, program: &Loop) -> FxHashSet<Var> {
         let blocks = self.blocks(program);
         let guards = (0..self.len()).filter(|i| self.is_loop_guard(program, *i));
@@ -215,7 +215,7 @@ impl Context {
     }
 }
 
-/// The loop rate whose guard a place is.
+/// Returns the loop rate of a guard.
 fn guarded(program: &Loop, place: Place) -> Option<RateId> {
     match place {
         Place::At {
@@ -254,7 +254,7 @@ fn successors(program: &Loop, blocks: &[(Place, usize, &Block)]) -> Vec<Vec<usiz
     blocks.iter().map(|(_, _, block)| of(block)).collect()
 }
 
-/// The variable that an atom is.
+/// Returns the variable of an atom.
 pub(super) fn variable(a: Atom) -> Option<Var> {
     match a {
         Atom::Var(v) => Some(v),

@@ -1,15 +1,16 @@
-//! Copy propagation: uses of a copy become uses of what it copies.
+//! Copy propagation: replaces uses of a copy by its source.
 //!
-//! *Copy*: a variable defined by `let v = a`. Its uses are replaced where `a` still has the value it had
-//! at the definition: always if `a` is a constant or not carried, else as `Context::keeps_value` says.
-//! The copies themselves stay, for dead code.
+//! A *copy* is a variable defined by `let v = a`. Its uses are replaced where `a` still has its
+//! value from the definition. That always holds if `a` is a constant or not carried; otherwise
+//! `Context::keeps_value` decides. The copies themselves stay, for dead-code elimination.
 //!
 //! Before: `let y_1 = x_0; let z_1 = add y_1 1`. After: `let y_1 = x_0; let z_1 = add x_0 1`.
 //!
-//! In: a loop that verifies. Out: besides, no use of a copy is left that could be replaced.
+//! Input: a verified loop. Output: a verified loop without replaceable uses of copies.
 //!
-//! Linear in the size of the loop; copies of copies are followed when they are met. Classic: Aho, Sethi
-//! and Ullman, *Compilers*, 1986, section 10.7; one definition per variable makes it a single pass.
+//! The cost is linear in the size of the loop; copies of copies resolve on the way. The pass is
+//! classic: Aho, Sethi and Ullman, *Compilers*, 1986, section 10.7. With one definition per
+//! variable, a single walk suffices.
 
 use super::context::Context;
 use crate::ir::{Atom, Block, Group, Loop, RateKind, Section, Stmt, StmtKind, Var};
@@ -17,7 +18,7 @@ use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashMap;
 
-/// Runs the pass.
+/// Propagates copies.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
     let mut copies = Copies {
@@ -57,7 +58,7 @@ pub fn run(program: &mut Loop) -> bool {
     copies.changed
 }
 
-/// The group and position of each carried variable.
+/// Returns the group and position of each carried variable.
 fn members(groups: &[Group]) -> FxHashMap<Var, (usize, usize)> {
     let all = groups.iter().enumerate();
     all.flat_map(|(g, group)| {
@@ -70,10 +71,10 @@ fn members(groups: &[Group]) -> FxHashMap<Var, (usize, usize)> {
     .collect()
 }
 
-/// The copies met so far.
+/// Holds the copies found so far.
 struct Copies<'a> {
     context: &'a Context,
-    /// What each is a copy of, and the rank of its block.
+    /// The source of each copy, and the rank of its block.
     of: FxHashMap<Var, (Atom, usize)>,
     changed: bool,
 }
@@ -95,7 +96,7 @@ impl Copies<'_> {
             let Some(&(g, i)) = members.get(&v).filter(|_| old != new) else {
                 continue;
             };
-            // A group names what its variables are started with and assigned.
+            // A group lists its variables' start values and assigned values.
             let list = match stmt.kind {
                 StmtKind::Carry(..) => &mut groups[g].start,
                 _ => &mut groups[g].next,
@@ -114,7 +115,7 @@ impl Copies<'_> {
                 self.of.extend(args.first().map(|a| (*v, (*a, rank))));
             }
         });
-        // What regions hand out may be copies that are met only inside of them.
+        // Results of regions may be copies that are found only inside of them.
         walk::each_mut(stmts, &mut |s| {
             if matches!(s.kind, StmtKind::If { .. } | StmtKind::While { .. }) {
                 walk::operands_mut(&mut s.kind, &mut |a| self.replace(rank, a));
@@ -133,7 +134,7 @@ impl Copies<'_> {
     }
 }
 
-/// The carried variable of a `carry` or assignment, and its value.
+/// Returns the carried variable of a `carry` or assignment, and its value.
 fn named(kind: &StmtKind) -> Option<(Var, Atom)> {
     match kind {
         StmtKind::Carry(v, a) | StmtKind::Assign(v, a) => Some((*v, *a)),

@@ -1,28 +1,28 @@
-//! Dead code: what nothing needs is removed.
+//! Dead-code elimination.
 //!
-//! *Needed* are the loop's results, its traps, exits and branches, the counters and bounds of its loop
-//! rates, and everything that these are computed from. A carried group is needed as a whole if one of
-//! its variables is; its own updates do not make it needed. What is written to an array is needed if
-//! the array is. Groups that are not needed leave the loop's table.
+//! *Needed* are the loop's results, its traps, exits and branches, the counters and bounds of its
+//! loop rates, and all of their operands, transitively. A carried group is needed as a whole if one
+//! of its variables is; its own updates do not make it needed. Values written to an array are
+//! needed if the array is. Groups that are not needed leave the loop's table.
 //!
 //! Before: `let a_1 = mul x_0 x_0; let b_1 = sqrt a_1; return x_0`. After: `return x_0`.
 //!
-//! In: a loop that verifies. Out: besides, every statement is needed. Parameters, rates, blocks and
-//! functions stay.
+//! Input: a verified loop. Output: a verified loop in which every statement is needed. Parameters,
+//! rates, blocks and functions stay.
 //!
-//! A graph over variables is marked from the roots and the rest swept: linear. Source: the mark phase
-//! of Cytron et al., *Efficiently computing static single assignment form*, 1991, section 7.1, with the
-//! control dependences left in place.
+//! The pass marks a graph over variables from the roots and removes the rest, in linear time.
+//! Source: the mark phase of Cytron et al., *Efficiently computing static single assignment form*,
+//! 1991, section 7.1, with control dependences left in place.
 
 use crate::ir::{Atom, Group, GroupId, Loop, RateKind, Stmt, StmtKind, Var};
 use crate::verify::verify;
 use crate::walk;
 
-/// Runs the pass.
+/// Removes dead code.
 pub fn run(program: &mut Loop) -> bool {
     let needed = Needed::of(program, |_| false, &[]);
     let swept = sweep(program, &needed);
-    // What is not updated any more counts nothing, whether its group leaves the table or not.
+    // A count without updates is dropped, whether its group leaves the table or not.
     for rate in &mut program.rates {
         if let RateKind::Sub { count, .. } = &mut rate.kind {
             *count = count.filter(|v| needed.has(*v));
@@ -36,8 +36,8 @@ pub fn run(program: &mut Loop) -> bool {
     if stays || !program.groups.iter().any(sequential) {
         return drop_groups(program, &needed) || swept;
     }
-    // Without a sequential group the levels of the others begin to count. Where they do not hold, the
-    // table stays as it is.
+    // Without a sequential group, the levels of the other groups become relevant. If these levels
+    // do not verify, the table stays unchanged.
     let before = program.clone();
     let dropped = drop_groups(program, &needed);
     if verify(program).is_err() {
@@ -47,10 +47,10 @@ pub fn run(program: &mut Loop) -> bool {
     dropped || swept
 }
 
-/// Which variables are needed.
+/// The needed variables.
 pub(super) struct Needed(Vec<bool>);
 
-/// Uses by variable: marking one marks those.
+/// The uses of each variable: a marked variable marks its uses.
 struct Graph<'a> {
     program: &'a Loop,
     uses: Vec<Vec<Var>>,
@@ -58,7 +58,7 @@ struct Graph<'a> {
 }
 
 impl Needed {
-    /// What the loop needs, the groups that `keep` names, and some more variables.
+    /// Marks the loop's needs, the groups selected by `keep`, and the variables in `more`.
     pub(super) fn of(program: &Loop, keep: impl Fn(&Group) -> bool, more: &[Var]) -> Needed {
         let mut graph = Graph {
             program,
@@ -87,7 +87,7 @@ impl Needed {
         self.0[v.index()]
     }
 
-    /// Whether a group is needed; all of its variables are or none.
+    /// Tells whether a group is needed; either all of its variables are or none.
     fn group(&self, group: &Group) -> bool {
         group.vars.iter().any(|v| self.has(*v))
     }
@@ -106,7 +106,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Rates and groups.
+    /// Adds rates and groups.
     fn tables(&mut self, keep: impl Fn(&Group) -> bool) {
         for rate in &self.program.rates {
             self.roots.extend(rate.kind.counter());
@@ -116,14 +116,14 @@ impl Graph<'_> {
             if keep(group) {
                 self.roots.extend(&group.vars);
             }
-            // In a circle, so that one variable needs all.
+            // A cycle, so that one variable marks all.
             for (i, v) in group.vars.iter().enumerate() {
                 self.uses(*v, Atom::Var(group.vars[(i + 1) % group.vars.len()]));
             }
         }
     }
 
-    /// Statements; `control` holds the conditions of the regions around.
+    /// Adds statements; `control` holds the conditions of enclosing regions.
     fn stmts(&mut self, stmts: &[Stmt], control: &mut Vec<Atom>) {
         for stmt in stmts {
             self.stmt(&stmt.kind, control);
@@ -200,7 +200,7 @@ impl Graph<'_> {
 }
 
 impl Graph<'_> {
-    /// Arrays that are changed together use one another, and what they are changed by.
+    /// Links arrays that change together with each other and with the operands of the change.
     fn together(&mut self, arrays: &[Var], by: impl IntoIterator<Item = Atom>) {
         let Some(first) = arrays.first() else { return };
         by.into_iter().for_each(|x| self.uses(*first, x));
@@ -211,7 +211,7 @@ impl Graph<'_> {
     }
 }
 
-/// Removes the statements that nothing needs.
+/// Removes the statements that are not needed.
 pub(super) fn sweep(program: &mut Loop, needed: &Needed) -> bool {
     let groups = std::mem::take(&mut program.groups);
     let mut changed = false;
@@ -238,7 +238,8 @@ fn sweep_stmts(stmts: &mut Vec<Stmt>, groups: &[Group], needed: &Needed) -> bool
     changed
 }
 
-/// Whether a statement stays. Regions stay for their results and traps; those not needed go.
+/// Tells whether a statement stays. Regions stay for their results and traps; unneeded results are
+/// removed.
 fn keep(kind: &mut StmtKind, groups: &[Group], needed: &Needed, changed: &mut bool) -> bool {
     match kind {
         StmtKind::Trap { .. } => true,
@@ -280,7 +281,7 @@ fn keep(kind: &mut StmtKind, groups: &[Group], needed: &Needed, changed: &mut bo
     }
 }
 
-/// Removes the groups that nothing needs from the table, and numbers the others anew.
+/// Removes unneeded groups from the table, and renumbers the others.
 fn drop_groups(program: &mut Loop, needed: &Needed) -> bool {
     let mut number = Vec::with_capacity(program.groups.len());
     let mut next = 0;

@@ -1,18 +1,20 @@
-//! Goto threading, as an analysis: where a jump ends up once it has gone through empty blocks.
+//! Goto threading, as an analysis: the final target of a jump through empty blocks.
 //!
-//! *Empty*: a block without statements and exits that ends in a goto. The blocks themselves stay: each
-//! place of the rate tree has one. A backend may jump to the end of the chain at once; updates that take
-//! effect on the way do so all the same, as they depend on where control comes from and where it arrives.
+//! A block is *empty* if it has no statements and exits and ends in a goto. The blocks themselves
+//! stay: each place of the rate tree has one. A backend may jump directly to the final target.
+//! Updates on the way still take effect, as they depend only on the start and the target of the
+//! control flow.
 //!
-//! Before: `goto yield_0`, where `yield_0: goto guard_2`. The answer for `yield_0` is `guard_2`.
+//! Before: `goto yield_0`, where `yield_0: goto guard_2`. The result for `yield_0` is `guard_2`.
 //!
-//! Linear: each block is visited once, however long the chains. Empty blocks in a circle, which no loop
-//! that verifies has, are left as they are.
+//! The cost is linear: each block is visited once, for any length of chains. Cycles of empty blocks
+//! stay unchanged; verified loops have none.
 
 use crate::ir::{BlockId, End, Loop};
 
-/// For each block, by its id, the first block on the way from it (itself included) that is not empty.
-/// Where an id has no block the answer is the id.
+/// Returns the first non-empty block on the path from each block, by id.
+///
+/// The path includes the block itself. An id without a block maps to itself.
 pub fn destinations(program: &Loop) -> Vec<BlockId> {
     let ids = program.blocks.keys().filter_map(|k| program.blocks.slot(k));
     let count = ids.max().map_or(0, |last| last + 1);
@@ -42,7 +44,7 @@ pub fn destinations(program: &Loop) -> Vec<BlockId> {
         .collect()
 }
 
-/// Where an empty block goes.
+/// Returns the target of an empty block.
 fn skipped(program: &Loop, id: BlockId) -> Option<BlockId> {
     let block = program.block(id)?;
     match block.end {

@@ -1,12 +1,14 @@
-//! Algebraic identities: when an operator's value is one of its operands, or a constant, whatever the
-//! others are. Only what holds for every value of the type, bit for bit: `x + 0` is `x` for integers, but
-//! for floats `x + -0.0` is, and `x * 0.0` is nothing simpler.
+//! Algebraic identities: operations whose value is an operand or a constant for all values of the
+//! other operands.
+//!
+//! They must hold bit for bit for every value of the type. `x + 0` is `x` for integers. For floats,
+//! `x + -0.0` is `x`, and `x * 0.0` has no simpler form.
 
 use crate::ir::{Args, Atom};
 use crate::op::Op;
 use crate::types::{Const, Ty};
 
-/// What an operation is, put more simply.
+/// Represents a simpler form of an operation.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Simpler {
     /// An operand or a constant.
@@ -21,8 +23,8 @@ impl From<Const> for Simpler {
     }
 }
 
-/// A simpler form of `op args`; `ty` is the type of the operands (of the arms, for `select`), `to` the
-/// result's. `inner` gives the operation that defines an operand, where it is known.
+/// Returns a simpler form of `op args`. `ty` is the type of the operands (of the arms, for
+/// `select`), `to` the result's. `inner` returns an operand's definition, if it is known.
 pub(super) fn simplify<'a>(
     op: Op,
     ty: Ty,
@@ -41,10 +43,10 @@ pub(super) fn simplify<'a>(
     }
 }
 
-/// Operations in each other that are looked at to find the least that one may be.
+/// The maximum nesting of operations for lower bounds.
 const MAX_DEPTH: usize = 4;
 
-/// What an integer is at least: a maximum is no less than either operand.
+/// Returns a lower bound of an integer: a maximum is no less than either operand.
 fn least<'a>(
     ty: Ty,
     a: Atom,
@@ -63,7 +65,7 @@ fn least<'a>(
         Some((Op::Max, &[x, y])) => of(x).max(of(y)),
         Some((Op::Min, &[x, y])) => of(x).min(of(y)),
         Some((Op::Sub, &[x, Atom::Const(c)])) if !ty.is_signed() => {
-            // What is less than the constant wraps around.
+            // Values below the constant wrap around.
             let less = of(x) - i128::from(c.bits);
             less.max(any)
         }
@@ -139,7 +141,7 @@ fn with_right(op: Op, ty: Ty, a: Atom, c: Const) -> Option<Simpler> {
     }
 }
 
-/// `c op b`: of operators that commute, the same as the other way around.
+/// `c op b`: for commutative operators, the same as `b op c`.
 fn with_left(op: Op, ty: Ty, c: Const, b: Atom) -> Option<Simpler> {
     match op {
         Op::Shl | Op::Shr if Known::Zero.is(c, ty) => Some(c.into()),
@@ -160,7 +162,7 @@ fn with_itself(op: Op, ty: Ty, a: Atom) -> Option<Simpler> {
     }
 }
 
-/// Constants with a meaning for some operator on integers and `bool`.
+/// Constants with a special role for some operator on integers and `bool`.
 enum Known {
     /// 0, `false`.
     Zero,

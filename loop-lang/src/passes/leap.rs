@@ -1,13 +1,14 @@
-//! Leaps over inner loops that only count, in loops that find the lengths of results.
+//! Leaps: removes inner loops that only count, in loops that compute the lengths of results.
 //!
-//! A nested rate in which nothing happens but that its counter goes up ends where its bound says. So the counter is set to
-//! that, and the inner loop is left with no step.
+//! If a nested rate only increments its counter, the final counter equals the bound. The pass sets
+//! the counter to the bound, and leaves an inner loop without steps.
 //!
-//! Before: `rate r4 nested r0 ix_4 < end_4`, whose blocks are `let more_4 = lt ix_4 end_4`, `let nix_4 = add ix_4 1` and
-//! `ix_4 := nix_4`. After: `ix_4 := end_4` at the end of an iteration around it, and `rate r4 nested r0 none_4 < 0`.
+//! Before: `rate r4 nested r0 ix_4 < end_4`, with the statements `let more_4 = lt ix_4 end_4`, `let
+//! nix_4 = add ix_4 1` and `ix_4 := nix_4`. After: `ix_4 := end_4` at the end of an outer
+//! iteration, and `rate r4 nested r0 none_4 < 0`.
 //!
-//! Steps are others then, and so are chunks. It is no pass of the pipeline, and only done where no group is joined at their
-//! ends.
+//! This changes steps, and therefore chunks. So the pass is not part of the pipeline, and runs only
+//! if chunks combine no group.
 
 use super::context::Context;
 use crate::ir::{
@@ -18,7 +19,9 @@ use crate::op::Op;
 use crate::types::{Const, Ty};
 use crate::verify::verify;
 
-/// Leaps over all inner loops that only count. True if there were some.
+/// Removes all inner loops that only count.
+///
+/// Returns whether there were any.
 pub fn leap(program: &mut Loop) -> bool {
     if program.groups.iter().any(|g| g.order != Order::Exact) {
         return false;
@@ -33,13 +36,13 @@ pub fn leap(program: &mut Loop) -> bool {
     changed
 }
 
-/// A nested rate that only counts.
+/// Describes a nested rate that only counts.
 struct Counts {
     rate: RateId,
     parent: RateId,
     counter: Var,
     bound: Atom,
-    /// The group of its counter, which runs on through the loop.
+    /// The group of its counter, which continues through the loop.
     group: usize,
 }
 
@@ -72,7 +75,7 @@ impl Counts {
         counts.is_all(program).then_some(counts)
     }
 
-    /// Whether the rate's blocks count, and do nothing else.
+    /// Tells whether the rate's blocks only count.
     fn is_all(&self, program: &Loop) -> bool {
         let context = Context::of(program);
         let next = &program.groups[self.group].next[..];
@@ -106,7 +109,7 @@ impl Counts {
         }
     }
 
-    /// The loop that leaps over it, if that verifies.
+    /// Returns the loop without these steps, if it verifies.
     fn leapt(&self, program: &Loop) -> Option<Loop> {
         let mut leapt = program.clone();
         let name = format!("none_{}", self.rate.index());
@@ -152,7 +155,7 @@ impl Counts {
         verify(&leapt).is_ok().then_some(leapt)
     }
 
-    /// Gives the rate's statements another counter.
+    /// Replaces the counter in the rate's statements.
     fn rename(&self, s: &mut Stmt, none: Var, zero: Atom) {
         match &mut s.kind {
             StmtKind::Let(_, op, args) => {
@@ -181,7 +184,7 @@ mod tests {
     use crate::gotos::{complete_blocks, derive_gotos};
     use crate::parse::parse;
 
-    /// How many pairs there are. `BODY` is the block of each.
+    /// Counts pairs. `BODY` is the block of each.
     const PAIRS: &str = "loop pairs
 comb 0 iota at r0
 comb 1 combinations at r1

@@ -1,21 +1,25 @@
-//! Loop-invariant motion: what is the same in every iteration is computed once, in `init`; what is the same while an inner loop
-//! runs, in its `nest`; what is the same in every turn of a scalar loop, before that.
+//! Loop-invariant motion.
 //!
-//! *Invariant*: an operation, an array length, or a read of a random-access parameter, all of whose
-//! operands are constants, parameters, or defined in `init` and not carried; of an inner loop, defined before it, and not
-//! carried by it. Operators are total and
-//! reads outside of an array give zero, so nothing can go wrong where the loop would not have come by.
-//! What an arm computes stays there, since an arm that is not taken is not computed. Sums, products and comparisons of words, which
-//! indices are made of and held against, leave it all the same, and go before an inner loop: they cost less than to ask. A scalar
-//! loop is thought to turn: what its test or its turns compute of nothing that it defines goes before it, but for traps, which
-//! stay where they may happen.
+//! Values that are constant in the whole loop move to `init`. Values that are constant in an inner
+//! loop move to its `nest`. Values that are constant in a scalar loop move before it.
 //!
-//! Before: in `body`, `let s_1 = sqrt k_1; let y_1 = mul x_0 s_1`. After: `let s_1 = sqrt k_1` at the end
-//! of `init`.
+//! *Invariant* are operations, array lengths, and reads of random-access parameters with invariant
+//! operands: constants, parameters, or uncarried variables defined in `init`. For an inner loop,
+//! operands may also be defined before it, if the loop does not carry them. Operators are total and
+//! out-of-bounds reads give zero, so speculation is safe.
 //!
-//! In: a loop that verifies. Out: besides, no block of a loop holds an invariant statement. One walk
-//! in execution order, and one for each level of inner loops. Classic: Aho, Sethi and Ullman, *Compilers*, 1986, section 10.7; with one
-//! definition per variable and no side effects its conditions come down to the above.
+//! Computations in an arm stay there, since the arm may not be taken. Exceptions are sums, products
+//! and comparisons of words, as used for indices: they cost less than the branch, and move before
+//! an inner loop. A scalar loop is assumed to iterate: invariant code of its test or body moves
+//! before it. Traps stay.
+//!
+//! Before: in `body`, `let s_1 = sqrt k_1; let y_1 = mul x_0 s_1`. After: `let s_1 = sqrt k_1` at
+//! the end of `init`.
+//!
+//! Input: a verified loop. Output: a verified loop without invariant statements in its blocks. The
+//! pass makes one walk in execution order, and one for each level of inner loops. It is classic:
+//! Aho, Sethi and Ullman, *Compilers*, 1986, section 10.7. With one definition per variable and no
+//! side effects, its conditions reduce to the above.
 
 use super::context::Context;
 use crate::ir::{
@@ -26,10 +30,10 @@ use crate::types::Ty;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Regions that are nested deeper than this stay as they are.
+/// The maximum depth of regions that are transformed.
 const MAX_DEPTH: usize = 32;
 
-/// Runs the pass.
+/// Hoists invariant statements.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
     let in_loop: Vec<bool> = context
@@ -60,7 +64,7 @@ pub fn run(program: &mut Loop) -> bool {
     changed
 }
 
-/// What is the same while an inner loop runs goes to its `nest`, innermost loops first.
+/// Moves statements that are invariant in an inner loop to its `nest`, innermost loops first.
 fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) -> bool {
     let nested = |r: &Rate| matches!(r.kind, RateKind::Nested { .. });
     if !program.rates.iter().any(nested) {
@@ -122,7 +126,7 @@ fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) ->
     changed
 }
 
-/// Whether a statement is a sum, a product or a comparison of words.
+/// Tells whether a statement is a sum, a product or a comparison of words.
 fn is_cheap(stmt: &Stmt, words: &[bool]) -> bool {
     let StmtKind::Let(_, op, args) = &stmt.kind else {
         return false;
@@ -137,7 +141,8 @@ fn is_cheap(stmt: &Stmt, words: &[bool]) -> bool {
     ) && args.iter().all(is_word)
 }
 
-/// Calls `stays` on what is in the arms of a statement, in order; what does not stay is taken out.
+/// Calls `stays` on the statements in the arms of a statement, in order, and removes those for
+/// which it returns false.
 fn each_in_arms(stmt: &mut Stmt, depth: usize, stays: &mut impl FnMut(&Stmt) -> bool) {
     let StmtKind::If { then, other, .. } = &mut stmt.kind else {
         return;
@@ -150,8 +155,8 @@ fn each_in_arms(stmt: &mut Stmt, depth: usize, stays: &mut impl FnMut(&Stmt) -> 
     }
 }
 
-/// What does not vary with the turns of scalar loops goes before them, inner ones first. Regions that are nested deeper stay
-/// as they are.
+/// Moves invariant statements before scalar loops, inner loops first. Regions beyond `depth` stay
+/// unchanged.
 fn lift(stmts: &mut Vec<Stmt>, readable: &FxHashSet<Var>, depth: usize) -> bool {
     let has_regions = |s: &Stmt| walk::regions(&s.kind).iter().any(|r| !r.is_empty());
     if depth == 0 || !stmts.iter().any(has_regions) {
@@ -201,7 +206,7 @@ fn lift(stmts: &mut Vec<Stmt>, readable: &FxHashSet<Var>, depth: usize) -> bool 
     changed
 }
 
-/// Whether a statement only computes, from its operands alone.
+/// Tells whether a statement only computes from its operands.
 fn computes(stmt: &Stmt, readable: &FxHashSet<Var>) -> bool {
     match &stmt.kind {
         StmtKind::Let(_, op, _) => *op != Op::Copy,
@@ -211,7 +216,7 @@ fn computes(stmt: &Stmt, readable: &FxHashSet<Var>) -> bool {
     }
 }
 
-/// Whether a place may be come by more than once: all but `init`, the end, and roots' `done`.
+/// Tells whether a place may run more than once: all but `init`, the end, and roots' `done`.
 fn repeats(program: &Loop, place: Place) -> bool {
     match place {
         Place::Init | Place::Return => false,
@@ -224,7 +229,7 @@ fn repeats(program: &Loop, place: Place) -> bool {
 struct Fixed {
     /// Variables with one value from the end of `init` on.
     vars: FxHashSet<Var>,
-    /// Arrays that may be read anywhere and that nothing writes.
+    /// Arrays with random access that are never written.
     readable: FxHashSet<Var>,
 }
 
@@ -240,7 +245,7 @@ impl Fixed {
         }
     }
 
-    /// Notes what a statement of `init` defines.
+    /// Records the definitions of a statement in `init`.
     fn define(&mut self, stmt: &Stmt) {
         if !matches!(stmt.kind, StmtKind::Carry(..)) {
             walk::definitions(&stmt.kind, &mut |v| {

@@ -1,17 +1,16 @@
-//! Merging of equal counters: carried variables that always have the same value become one, so that
-//! there is at most one counter per rate.
+//! Merging of equal counters, so that each rate has at most one counter.
 //!
-//! *Equal*: two variables that are carried in the same block from the same start, and assigned once, in
-//! the same block, the same operation on themselves and on the same other operands (`ix + 1`). They start
-//! equal and stay equal. The variable that stays is a loop rate's own counter if one is among them, and
-//! groups must agree in what they say of themselves.
+//! Two carried variables are *equal* if they are carried in the same block with the same start.
+//! Their only assignments must also be in one block. Each must apply the same operation to the
+//! variable itself and to the same other operands (`ix + 1`). They start equal and stay equal. A
+//! loop rate's own counter stays if it is one of them. Their groups must have the same properties.
 //!
-//! Before: `carry i_1 = 0; carry j_2 = 0`, and `let ni_1 = add i_1 1; i_1 := ni_1; let nj_2 = add j_2 1;
-//! j_2 := nj_2`. After: uses of `j_2` are uses of `i_1`, and `j_2` is gone.
+//! Before: `carry i_1 = 0; carry j_2 = 0`, and `let ni_1 = add i_1 1; i_1 := ni_1; let nj_2 = add
+//! j_2 1; j_2 := nj_2`. After: uses of `j_2` are uses of `i_1`, and `j_2` is gone.
 //!
-//! In: a loop that verifies. Out: besides, no two carried variables are equal in this way; what computed
-//! the next value of the one that went is dead. One table look-up per carried variable. Seed: the flow
-//! fusion paper's rates, which have one counter each, whoever asks for it.
+//! Input: a verified loop. Output: a verified loop without two such variables. The removed
+//! variable's next value becomes dead code. The cost is one table lookup per carried variable.
+//! Seed: the flow fusion paper's rates, which have one counter each, shared by all combinators.
 
 use super::context::{Context, variable};
 use crate::ir::{Args, Atom, Group, GroupId, Loop, Order, RateKind, Stmt, StmtKind, Var};
@@ -19,7 +18,7 @@ use crate::op::Op;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Runs the pass.
+/// Merges equal counters.
 pub fn run(program: &mut Loop) -> bool {
     let twins = twins(program);
     if twins.is_empty() {
@@ -43,30 +42,31 @@ pub fn run(program: &mut Loop) -> bool {
     true
 }
 
-/// What is known of a carried variable.
+/// Holds facts about a carried variable.
 #[derive(Default)]
 struct Life {
-    /// Rank of the block that starts it, and from what.
+    /// The rank of its starting block, and the start value.
     carried: Option<(usize, Atom)>,
-    /// Rank of the block that assigns it, and what.
+    /// The rank of its assigning block, and the assigned value.
     assigned: Option<(usize, Atom)>,
     /// Whether it is assigned more than once, or by a scan.
     other: bool,
 }
 
-/// Two variables with equal keys are equal.
+/// Variables with equal keys are equal.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     carried: (usize, Atom),
     assigned: usize,
     op: Op,
-    /// Operands of the next value, with none for the variable itself, which comes first if it may.
+    /// The operands of the next value; none represents the variable itself, which comes first if
+    /// possible.
     operands: Vec<Option<Atom>>,
-    /// What groups say of themselves; none if any order gives the same value.
+    /// The group's order; none if any order gives the same value.
     lanes: Option<(u32, u32)>,
 }
 
-/// For each variable that goes, the one that stays.
+/// Maps each removed variable to the variable that stays.
 fn twins(program: &Loop) -> FxHashMap<Var, Var> {
     let context = Context::of(program);
     let lives = lives(program, &context);
@@ -84,7 +84,7 @@ fn twins(program: &Loop) -> FxHashMap<Var, Var> {
         .collect();
     let mut first: FxHashMap<Key, Var> = FxHashMap::default();
     let mut twins = FxHashMap::default();
-    // Loop rates' counters first: they stay. Then in order of numbers.
+    // Loop rates' counters stay, so they come first. Others are in order of numbers.
     let mut candidates: Vec<Var> = lives.keys().copied().collect();
     candidates.sort_unstable_by_key(|v| (!counters.contains(v), *v));
     for v in candidates {
@@ -128,8 +128,7 @@ fn lives(program: &Loop, context: &Context) -> FxHashMap<Var, Life> {
     lives
 }
 
-/// The operations that define variables which are assigned: of operands that are still what they were where
-/// the assignment is.
+/// Collects the definitions of assigned values, if their operands are unchanged at the assignment.
 fn lets(
     program: &Loop,
     context: &Context,
@@ -188,8 +187,9 @@ fn key(
     })
 }
 
-/// Whether what holds of the group that goes holds of the one that stays. A loop rate's counter without
-/// a group may stand for any group; a sequential one is left, as it tells that the loop is.
+/// Tells whether the staying group has the properties of the removed one. A loop rate's counter
+/// without a group may replace any group. A sequential group stays, since it marks the loop as
+/// sequential.
 fn agree(kept: Option<&Group>, gone: Option<&Group>) -> bool {
     match (kept, gone) {
         (_, None) => true,
@@ -201,7 +201,7 @@ fn agree(kept: Option<&Group>, gone: Option<&Group>) -> bool {
     }
 }
 
-/// Removes the statements and groups of the variables that went.
+/// Removes the statements and groups of merged variables.
 fn remove(program: &mut Loop, twins: &FxHashMap<Var, Var>) {
     let gone = |g: &Group| g.vars.iter().any(|v| twins.contains_key(v));
     let mut number = Vec::with_capacity(program.groups.len());
@@ -224,7 +224,8 @@ fn remove(program: &mut Loop, twins: &FxHashMap<Var, Var>) {
     }
 }
 
-/// A variable that stays is started where the first of its twins was: what reads that one may stand between.
+/// Starts a staying variable where the first of its merged variables started: reads of that
+/// variable may precede its own start.
 fn start_first(stmts: &mut [Stmt], twins: &FxHashMap<Var, Var>) {
     let started = |s: &Stmt| match s.kind {
         StmtKind::Carry(v, _) => Some(v),

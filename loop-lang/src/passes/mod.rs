@@ -1,11 +1,11 @@
 //! Optimisation passes: free functions, one file each, in one visible pipeline.
 //!
-//! Every pass takes a loop that verifies and leaves one that verifies, with the same results, bit for
-//! bit (NaN payloads aside), on the same arguments. It says whether it changed anything. Parameters stay
-//! as they are: they are how the loop is called.
+//! Each pass takes a verified loop and returns a verified loop. The results on the same arguments
+//! are bit-identical, except for NaN payloads. Each pass reports whether it changed anything.
+//! Parameters stay unchanged, since callers depend on them.
 //!
-//! There is no pass that threads gotos through empty blocks: each place of the rate tree keeps its
-//! block, so that blocks and tree agree. [`goto_threading`] tells backends where a jump ends up.
+//! No pass threads gotos through empty blocks. Each place of the rate tree keeps its block, so that
+//! blocks and tree agree. [`goto_threading`] gives backends the final target of a jump.
 
 pub mod common_subexpressions;
 pub mod constant_folding;
@@ -27,16 +27,18 @@ pub use summary::summary;
 use crate::ir::Loop;
 use crate::verify::verify;
 
-/// A pass of the pipeline.
+/// Describes a pass of the pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
-    /// Name, that of its file.
+    /// Its name, the same as its file's.
     pub name: &'static str,
-    /// Runs it. True if it changed the loop.
+    /// Its function, which returns whether it changed the loop.
     pub run: fn(&mut Loop) -> bool,
 }
 
-/// The passes in the order in which they run. Each is near linear in the size of the loop.
+/// Lists the passes in execution order.
+///
+/// Each is near linear in the size of the loop.
 pub const PIPELINE: &[Pass] = &[
     Pass {
         name: "constant_folding",
@@ -64,11 +66,13 @@ pub const PIPELINE: &[Pass] = &[
     },
 ];
 
-/// Rounds of the pipeline at most. Two or three are usual: passes follow chains of values themselves,
-/// and a further round is for what one pass lays open to an earlier one.
+/// The maximum number of rounds. Two or three are usual: passes follow chains of values themselves,
+/// and a further round is needed only if one pass enables an earlier one.
 const ROUNDS: usize = 8;
 
-/// Runs the pipeline until nothing changes. A loop that does not verify is left as it is.
+/// Runs the pipeline until nothing changes.
+///
+/// A loop that does not verify stays unchanged.
 pub fn optimize(program: &mut Loop) {
     if verify(program).is_err() {
         return;
@@ -87,7 +91,7 @@ pub fn optimize(program: &mut Loop) {
     }
 }
 
-/// In debug builds, stops where a pass broke a loop: a fault in this crate, whatever the loop was.
+/// In debug builds, panics after a pass that broke a loop: a bug in this crate, for any input.
 fn check(program: &Loop, pass: &str) {
     if cfg!(debug_assertions)
         && let Err(faults) = verify(program)

@@ -1,22 +1,24 @@
-//! The summary form of a loop: what is left of it to find the values of carried groups.
+//! Summary form: the part of a loop that computes the values of carried groups.
 //!
-//! Results are dropped, groups above the level are not updated, and what was there for them only is dead
-//! code. Blocks, rates, variables and groups keep their numbers, so all passes of a kernel share one
-//! layout. A group that was dropped stays in the table; its variables, where something still reads them, are
-//! defined by their starting values and not carried.
+//! The pass drops results and groups above the level, and removes code that only served them.
+//! Blocks, rates, variables and groups keep their numbers, so all passes of a kernel share one
+//! layout. A dropped group stays in the table. If its variables are still read, they are defined by
+//! their starting values and not carried.
 //!
-//! What depends on a dropped group cannot be told in this pass, and by the meaning of levels no group that
-//! is kept depends on it. So
+//! Values that depend on a dropped group are unknown in this pass. By the definition of levels, no
+//! kept group depends on them. Therefore:
 //!
-//! * a sub rate whose test depends on one admits nothing, and a nested loop whose bound does is not run;
-//! * exits out of a loop that depend on one are not taken: the chunk is summed up whole;
-//! * traps that depend on one are dropped: the emit pass finds them.
+//! * a sub rate with an unknown test admits nothing, and a nested loop with an unknown bound does
+//!   not run.
+//! * unknown exits out of a loop are not taken: the whole chunk is summed up.
+//! * unknown traps are dropped: the emit pass finds them.
 //!
-//! Values that a pause at an inner guard must keep are still computed where they can be told, though nothing
-//! else may need them: the state at the end of a chunk is where the emit form of the next one begins.
+//! Values that a pause at an inner guard must save are still computed if they are known, even
+//! without other uses. The reason is that the emit form of the next chunk begins with the state at
+//! the end of this chunk.
 //!
-//! All other traps stay, and with them the promise that a loop ends soon after a trap. Counters of loop
-//! rates are always kept. Loops with cursors have no levels; their exits stay as they are.
+//! All other traps stay, and with them the guarantee that a loop ends soon after a trap. Counters
+//! of loop rates are always kept. Loops with cursors have no levels; their exits stay unchanged.
 
 use super::context::{Context, variable};
 use super::dead_code::{Needed, sweep};
@@ -30,8 +32,10 @@ use crate::types::Const;
 use crate::walk;
 use rustc_hash::FxHashSet;
 
-/// The summary form for groups up to `level`: writes removed, other groups dropped, dead code gone.
-/// Blocks, rates, variables and groups keep their numbers.
+/// Returns the summary form for groups up to `level`.
+///
+/// Writes, other groups and dead code are removed. Blocks, rates, variables and groups keep their
+/// numbers.
 pub fn summary(program: &Loop, level: u32) -> Loop {
     let mut short = program.clone();
     let context = Context::of(program);
@@ -68,7 +72,7 @@ pub fn summary(program: &Loop, level: u32) -> Loop {
     short
 }
 
-/// Variables that iterations define and that a pause at a guard must keep.
+/// Lists variables that iterations define and that a pause at a guard must save.
 fn paused(program: &Loop, context: &Context) -> Vec<Var> {
     let mut kept: FxHashSet<Var> = saved_variables(program).into_iter().collect();
     let mut paused = Vec::new();
@@ -87,8 +91,9 @@ fn paused(program: &Loop, context: &Context) -> Vec<Var> {
     paused
 }
 
-/// Everything that is computed from dropped groups. Definitions come before their uses, so one walk does
-/// but for arrays, which an earlier block may read in the next iteration.
+/// Collects all values computed from dropped groups. Definitions come before their uses, so one
+/// walk suffices. Arrays are the exception, since an earlier block may read them in the next
+/// iteration.
 fn unknown(program: &Loop, context: &Context, dropped: &FxHashSet<Var>) -> FxHashSet<Var> {
     let mut unknown = dropped.clone();
     let mut arrays = FxHashSet::default();
@@ -104,7 +109,7 @@ fn unknown(program: &Loop, context: &Context, dropped: &FxHashSet<Var>) -> FxHas
     }
 }
 
-/// Adds what a statement computes from the unknown.
+/// Adds a statement's results if it uses unknown values.
 fn spread(program: &Loop, stmt: &Stmt, unknown: &mut FxHashSet<Var>, arrays: &mut FxHashSet<Var>) {
     let mut depends = false;
     let mut defined: Vec<Var> = Vec::new();
@@ -116,7 +121,7 @@ fn spread(program: &Loop, stmt: &Stmt, unknown: &mut FxHashSet<Var>, arrays: &mu
     }
     match &stmt.kind {
         StmtKind::Carry(..) => {}
-        // What an array holds is as unknown as what is written to it, and where.
+        // An array becomes unknown if a written value or index is.
         StmtKind::WriteArray(a, ..) if depends => {
             arrays.insert(*a);
         }
@@ -128,7 +133,7 @@ fn spread(program: &Loop, stmt: &Stmt, unknown: &mut FxHashSet<Var>, arrays: &mu
     }
 }
 
-/// Makes dropped groups' variables plain ones with their starting values, and drops traps that depend on
+/// Replaces dropped groups' variables by their starting values, and drops traps that depend on
 /// them.
 fn freeze(block: &mut Block, dropped: &FxHashSet<Var>, program: &Loop, unknown: &FxHashSet<Var>) {
     let mut stmts = Vec::with_capacity(block.stmts.len());
@@ -158,7 +163,8 @@ fn freeze(block: &mut Block, dropped: &FxHashSet<Var>, program: &Loop, unknown: 
     block.stmts = stmts;
 }
 
-/// Drops traps in regions: those that test what is unknown, and all in regions that depend on it.
+/// Drops unknown traps in regions: those with an unknown test, and all traps in regions that depend
+/// on one.
 fn drop_traps(stmts: &mut [Stmt], unknown: &FxHashSet<Var>) {
     walk::each_mut(stmts, &mut |stmt| {
         let test = match stmt.kind {
@@ -191,7 +197,7 @@ fn traps_on(stmt: &Stmt, unknown: &FxHashSet<Var>) -> bool {
     depends
 }
 
-/// Closes the rates whose iterations are unknown, and drops the exits that are.
+/// Closes rates with unknown iterations, and drops unknown exits.
 fn close(program: &mut Loop, context: &Context, unknown: &FxHashSet<Var>) {
     let is_unknown = |a: Atom| variable(a).is_some_and(|v| unknown.contains(&v));
     let closed: Vec<RateId> = (0..program.rates.len())
@@ -226,7 +232,7 @@ fn close(program: &mut Loop, context: &Context, unknown: &FxHashSet<Var>) {
     }
 }
 
-/// Labels of the blocks that end sub rates' iterations.
+/// Returns the labels of the blocks that end sub rates' iterations.
 fn sub_bottoms(program: &Loop) -> FxHashSet<Label> {
     let sub = |label: &Label| match program.place(*label) {
         Place::At {
@@ -239,7 +245,8 @@ fn sub_bottoms(program: &Loop) -> FxHashSet<Label> {
     program.blocks.keys().filter(sub).collect()
 }
 
-/// Whether an exit stays. One that would skip an unknown element of a sub rate is always taken.
+/// Tells whether an exit stays. An exit that would skip an unknown element of a sub rate is always
+/// taken.
 fn keep_exit(
     exit: &mut Exit,
     tests: &FxHashSet<Var>,

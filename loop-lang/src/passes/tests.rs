@@ -55,8 +55,8 @@ fn names_are_those_of_the_files() {
     }
 }
 
-/// A body of 10^5 statements, all kinds of work for the passes in it: they take seconds in a debug
-/// build, where what is quadratic would take hours.
+/// A body of 10^5 statements with work for all passes. They take seconds in a debug build;
+/// quadratic ones would take hours.
 #[test]
 fn large_bodies() {
     const N: usize = 100_000;
@@ -97,7 +97,7 @@ fn large_bodies() {
     );
 }
 
-/// Filters in a chain, each a rate below the last, and sums in all of them.
+/// A chain of filters, each a rate below the last, with a sum at each.
 #[test]
 fn deep_trees() {
     const N: usize = 2_000;
@@ -147,7 +147,7 @@ fn deep_trees() {
         "{:?}",
         begun.elapsed()
     );
-    // Position, steps, the length, and what is carried.
+    // Position, steps, the length, and carried variables.
     assert_eq!(layout.words, 3 + N);
     assert_eq!(l.to_string(), before);
 }

@@ -1,4 +1,4 @@
-//! Operations on the words of carried groups, as the module above defines them.
+//! Operations on the words of carried groups, as defined by the parent module.
 
 use super::{Layout, local_words};
 use crate::eval::combine;
@@ -10,7 +10,7 @@ const RUNNING: usize = 1;
 const LAST: usize = 2;
 const TREE: usize = 3;
 
-/// A group with where it is.
+/// A group with its location.
 struct Site<'a> {
     program: &'a Loop,
     layout: &'a Layout,
@@ -28,7 +28,8 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The prefix. A group that a pass dropped is nowhere carried and has none: it reads as zero.
+    /// Returns the prefix. A group dropped by a pass is not carried and has no prefix: it reads as
+    /// zero.
     fn prefix(&self, words: &[u64]) -> Vec<u64> {
         let word = |v| self.layout.word(v).map_or(0, |w| words[w]);
         self.group.vars.iter().map(|v| word(*v)).collect()
@@ -42,7 +43,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The words at an offset of each variable's local part.
+    /// Returns the words at an offset of each variable's local part.
     fn local(&self, words: &[u64], offset: usize) -> Vec<u64> {
         let word = |i| words[self.layout.local(self.id, self.group, i) + offset];
         (0..self.group.vars.len()).map(word).collect()
@@ -59,8 +60,9 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Starts a group: its prefix is `values`, its local part the identity. `identity` gives the values of
-/// the group's identity atoms, which are constants or parameters.
+/// Starts a group with the prefix `values` and the identity as local part.
+///
+/// `identity` gives the values of the group's identity atoms, which are constants or parameters.
 pub fn start_group(
     program: &Loop,
     layout: &Layout,
@@ -77,7 +79,9 @@ pub fn start_group(
     reset_local(program, layout, words, id, identity);
 }
 
-/// Makes a group's local part the identity. The current value of a `Prefix` group stays.
+/// Resets a group's local part to the identity.
+///
+/// The current value of a `Prefix` group stays.
 pub fn reset_local(
     program: &Loop,
     layout: &Layout,
@@ -97,7 +101,9 @@ pub fn reset_local(
     }
 }
 
-/// A group's value as after its loop: the local part joined onto the prefix.
+/// Returns a group's value as after its loop.
+///
+/// It is the prefix combined with the local part.
 pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) -> Vec<u64> {
     let site = Site::of(program, layout, id);
     let prefix = site.prefix(words);
@@ -120,7 +126,7 @@ pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) 
     }
 }
 
-/// At the end of a run: it is joined onto the chunk's runs before.
+/// Ends a run and combines it with the chunk's earlier runs.
 pub fn join_run(
     program: &Loop,
     layout: &Layout,
@@ -135,7 +141,7 @@ pub fn join_run(
     site.set_local(words, 1, &nothing);
 }
 
-/// At the end of a chunk: the local part is joined into the prefix.
+/// Ends a chunk and combines the local part into the prefix.
 pub fn join_chunk(
     program: &Loop,
     layout: &Layout,
@@ -148,8 +154,10 @@ pub fn join_chunk(
     reset_local(program, layout, words, id, identity);
 }
 
-/// Scans an element, number `counter` of its loop, onto a `Prefix` group, and gives the inclusive
-/// values. The current value is not changed: it takes these values at the next guard.
+/// Scans an element into a `Prefix` group and returns the inclusive values.
+///
+/// `counter` is the element's number in its loop. The current value does not change: it takes these
+/// values at the next guard.
 pub fn scan_step(
     program: &Loop,
     layout: &Layout,

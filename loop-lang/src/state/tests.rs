@@ -3,7 +3,7 @@ use crate::ir::{Atom, Combine};
 use crate::types::Const;
 use crate::{Op, Ty};
 
-/// A loop of one carried group and nothing else.
+/// A loop with just one carried group.
 fn program(order: Order, op: Op, ty: Ty) -> Loop {
     let mut l = Loop::default();
     let v = l.new_var("acc_0", Type::Scalar(ty));
@@ -22,7 +22,7 @@ fn program(order: Order, op: Op, ty: Ty) -> Loop {
     l
 }
 
-/// The layout that `acc_0` would have were it carried.
+/// The layout for a carried `acc_0`.
 fn layout(l: &Loop) -> Layout {
     let v = l.groups[0].vars[0];
     let mut layout = Layout {
@@ -90,8 +90,8 @@ fn scans_give_running_sums() {
     }
 }
 
-/// The tree of a block of four: ((x0 - x1) - (x2 - x3)), seen through an operator that is not
-/// associative.
+/// The tree of a block of four, ((x0 - x1) - (x2 - x3)), made visible by a non-associative
+/// operator.
 #[test]
 fn scans_join_in_a_fixed_tree() {
     let l = program(Order::Prefix(4), Op::Sub, Ty::I64);

@@ -1,4 +1,5 @@
-//! Constants are canonical words of their types: backends write them into arrays and frames as they are.
+//! Constants are canonical words of their types: backends write them to arrays and frames
+//! unchanged.
 
 use super::Faults;
 use crate::ir::*;

@@ -1,7 +1,8 @@
-//! What groups depend on: lanes stay apart, and levels are above those that they rest on.
+//! Dependences of groups: lanes stay separate, and levels are above those of their dependences.
 //!
-//! Both follow values through the statements in execution order, in which definitions come before
-//! uses; a statement with regions counts as one step from all that it reads to all that it defines.
+//! Both checks propagate facts through the statements in execution order, in which definitions
+//! precede uses. A statement with regions counts as one step from all of its reads to all of its
+//! definitions.
 
 use super::Faults;
 use super::view::View;
@@ -24,7 +25,7 @@ pub(super) fn check(view: &View, faults: &mut Faults) {
     }
 }
 
-/// Which group's lanes a value comes from.
+/// The group with lanes that a value depends on.
 #[derive(Clone, Copy, PartialEq)]
 enum Lane {
     None,
@@ -45,12 +46,12 @@ impl Lane {
 struct Lanes<'a> {
     view: &'a View<'a>,
     of: Vec<Lane>,
-    /// The last phase's root that updates each group which a root owns.
+    /// The root of the last phase that updates each group of a root.
     last_phase: Vec<Option<RateId>>,
     steps: Steps,
 }
 
-/// Values of lanes feed their own group's update only.
+/// Checks that values of lanes are used only by their own group's update.
 fn lanes(view: &View, faults: &mut Faults) {
     if !view.l.groups.iter().any(|g| g.order.lanes().is_some()) {
         return;
@@ -99,7 +100,7 @@ fn lanes(view: &View, faults: &mut Faults) {
                     if lane == Lane::Mixed {
                         let v = defined.first().map_or("a trap", |v| view.l.name(*v));
                         report(view.l, lane, &format!("`{v}`"));
-                        // Reported once: what rests on it is not.
+                        // Reported once, not for its dependents.
                         lane = Lane::None;
                     }
                     defined.iter().for_each(|v| lanes.of[v.index()] = lane);
@@ -135,7 +136,7 @@ fn last_phases(view: &View) -> Vec<Option<RateId>> {
 }
 
 impl Lanes<'_> {
-    /// What reading an operand in a block gives.
+    /// Returns the lane read by an operand in a block.
     fn read(&self, a: Atom, b: usize) -> Lane {
         let Atom::Var(v) = a else { return Lane::None };
         match self.view.group_of[v.index()] {
@@ -145,7 +146,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// Reports variables that a block reads where they mean nothing.
+    /// Reports variables that a block reads where they are meaningless.
     fn strays(&self, b: usize, faults: &mut Faults) {
         for stmt in &self.view.blocks[b].block.stmts {
             let mut stray = None;
@@ -160,8 +161,9 @@ impl Lanes<'_> {
         }
     }
 
-    /// Whether a variable is read in `init` or in a rate's block outside of the loop that deals its group's elements to
-    /// lanes, before they are joined for good: there is no lane then that it could mean.
+    /// Tells whether a variable is read where no lane is defined. That is in `init`, or in a rate's
+    /// block outside the loop that assigns its group's elements to lanes, before the final
+    /// combination.
     fn is_stray(&self, v: Var, b: usize) -> bool {
         let (view, place) = (self.view, self.view.blocks[b].place);
         let Some(g) = view.group_of[v.index()] else {
@@ -176,7 +178,7 @@ impl Lanes<'_> {
         self.running(g, b) && !inside
     }
 
-    /// Whether a group's variables mean lanes in a block: its owner's loop has not ended.
+    /// Tells whether a group's variables refer to lanes in a block: its owner's loop has not ended.
     fn running(&self, g: GroupId, b: usize) -> bool {
         let (view, place) = (self.view, self.view.blocks[b].place);
         let group = &view.l.groups[g.index()];
@@ -200,8 +202,8 @@ impl Lanes<'_> {
     }
 }
 
-/// The two highest levels, of different groups, that a value rests on, each plus one: a group may rest
-/// on itself, so the highest alone does not tell.
+/// The two highest levels, of different groups, that a value depends on, each plus one. A group may
+/// depend on itself, so the highest alone is not enough.
 #[derive(Clone, Copy, Default)]
 struct Need {
     first: Option<(u32, GroupId)>,
@@ -232,7 +234,7 @@ impl Need {
             .for_each(|n| self.add(n));
     }
 
-    /// What is needed apart from `own`.
+    /// Returns the highest level of groups other than `own`.
     fn without(self, own: GroupId) -> Option<(u32, GroupId)> {
         match self.first {
             Some((_, g)) if g == own => self.second,
@@ -243,14 +245,14 @@ impl Need {
 
 struct Levels<'a> {
     view: &'a View<'a>,
-    /// What each group counts as (see [`circles`]).
+    /// The representative of each group (see [`circles`]).
     circle: Vec<GroupId>,
     of: Vec<Need>,
-    /// What admission to a rate's iterations rests on, by rate.
+    /// The dependences of each rate's admission.
     admission: Vec<Need>,
 }
 
-/// Levels are high enough, and groups say that they are in circles.
+/// Checks that levels are high enough, and that groups in strongly connected components are marked.
 fn levels(view: &View, faults: &mut Faults) {
     let mut levels = Levels {
         view,
@@ -275,7 +277,7 @@ fn levels(view: &View, faults: &mut Faults) {
             );
             faults.add(name(id), message);
         }
-        // Few are admitted by what is of their own level.
+        // Few groups have an admission that depends on their own level.
         let first = admission.first.map_or(0, |(level, _)| level);
         if !group.circle && first > group.level && decides(view.l, id) {
             let message = "its value decides whether it is updated: it is a `circle` of its own";
@@ -284,7 +286,7 @@ fn levels(view: &View, faults: &mut Faults) {
     }
 }
 
-/// What each group counts as: all that are in circles of one level as the first of these.
+/// Returns each group's representative: the first marked group of its level, for all marked groups.
 fn circles(l: &Loop) -> Vec<GroupId> {
     let mut first: FxHashMap<u32, GroupId> = FxHashMap::default();
     let groups = l.groups.iter().enumerate();
@@ -296,7 +298,7 @@ fn circles(l: &Loop) -> Vec<GroupId> {
 }
 
 impl Levels<'_> {
-    /// What each group's updates rest on, and of that what their admission does.
+    /// Returns the dependences of each group's updates, and those of their admission alone.
     fn updates(&mut self) -> Vec<(Need, Need)> {
         let view = self.view;
         let mut updates = vec![(Need::default(), Need::default()); view.l.groups.len()];
@@ -315,7 +317,7 @@ impl Levels<'_> {
                 let group = match stmt.kind {
                     StmtKind::Assign(v, _) | StmtKind::Carry(v, _) => view.group_of[v.index()],
                     StmtKind::Scan { group, .. } => {
-                        // Its results rest on the group itself as well.
+                        // Its results also depend on the group itself.
                         need.join(self.group(group));
                         defined.iter().for_each(|v| self.of[v.index()] = need);
                         Some(group)
@@ -353,15 +355,15 @@ impl Levels<'_> {
         let counts = self.view.counts[v.index()];
         let root = counts.is_some_and(|r| self.view.l.rate(r).kind.parent().is_none());
         match self.view.group_of[v.index()] {
-            // A chunk knows where in the roots' iterations it begins.
+            // A chunk knows its position in the roots' iterations.
             _ if root => Need::default(),
             Some(g) => self.group(g),
             None => self.of[v.index()],
         }
     }
 
-    /// Parents' guards come before their children's. What leaves an iteration in its middle decides over the
-    /// rest of it.
+    /// Parents' guards come before their children's. An exit in the middle of an iteration controls
+    /// the rest of it.
     fn exits(&mut self, rate: RateId, section: Section, exits: &[Exit]) {
         let view = self.view;
         let parent = |r: RateId| view.l.rate(r).kind.parent();

@@ -1,4 +1,4 @@
-//! Blocks are where the rate tree wants them, and go where it says.
+//! Control flow: places and targets of blocks match the rate tree.
 
 use super::Faults;
 use super::dominators::Dominators;
@@ -7,7 +7,7 @@ use crate::Op;
 use crate::ir::*;
 use rustc_hash::FxHashMap;
 
-/// Every place has one block. True if it does.
+/// Checks that every place has one block, and returns whether it does.
 pub(super) fn places(view: &View, faults: &mut Faults) -> bool {
     let before = faults.0.len();
     let mut held: FxHashMap<Place, usize> = FxHashMap::default();
@@ -33,7 +33,7 @@ pub(super) fn places(view: &View, faults: &mut Faults) -> bool {
     faults.0.len() == before
 }
 
-/// A block's labels are sections that their combinators have, all for one place.
+/// Checks that a block's labels are valid sections of their combinators, all for one place.
 fn labels(view: &View, b: usize, faults: &mut Faults) {
     let placed = &view.blocks[b];
     for label in placed.labels {
@@ -75,7 +75,7 @@ pub(super) fn check(view: &View, faults: &mut Faults) -> Dominators {
     dominators
 }
 
-/// What each comparison compares: (smaller, larger).
+/// Returns the operands of each comparison: (smaller, larger).
 fn tests(view: &View) -> FxHashMap<Var, (Atom, Atom)> {
     let stmts = view.blocks.iter().flat_map(|b| &b.block.stmts);
     let tests = stmts.filter_map(|s| match &s.kind {
@@ -106,8 +106,8 @@ impl Flow<'_, '_> {
         target
     }
 
-    /// Checks how control leaves a block; returns where to. A goto or a guard's exit that is at fault
-    /// counts as the one that the tree demands, so that one fault does not draw others after it.
+    /// Checks how control leaves a block, and returns the targets. A faulty goto or guard's exit
+    /// counts as the one implied by the tree, to avoid follow-up faults.
     fn block(&mut self, b: usize) -> Vec<usize> {
         let placed = &self.view.blocks[b];
         let mut successors = Vec::new();
@@ -160,8 +160,8 @@ impl Flow<'_, '_> {
         successors
     }
 
-    /// The cursor that a block belongs to, whose gotos are free within limits. What is before its guard goes
-    /// there.
+    /// Returns the cursor of a block; its gotos are free within limits. A block before the cursor's
+    /// guard goes to the guard.
     fn cursor(&self, b: usize) -> Option<RateId> {
         let Place::At { rate, section, .. } = self.view.blocks[b].place else {
             return None;
@@ -201,8 +201,8 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// Whether a block of a cursor may go from `place` to `to` because that is in the cursor or is
-    /// where the cursor delivers.
+    /// Tells whether a block of a cursor may go from `place` to `to`: inside the cursor, or to the
+    /// place after it.
     fn cursor_goes(&self, cursor: RateId, place: Place, to: Place) -> bool {
         let view = self.view;
         if view.tree.after(view.l, cursor) == Some(to) {
@@ -212,7 +212,7 @@ impl Flow<'_, '_> {
             return false;
         };
         if rate == cursor && section == Section::Guard {
-            // What has ended does not begin again: its guard would find that it has ended.
+            // An ended cursor does not restart: its guard would exit at once.
             let has_ended =
                 matches!(place, Place::At { rate, section: Section::Done, .. } if rate == cursor);
             return !has_ended;
@@ -228,7 +228,7 @@ impl Flow<'_, '_> {
         view.rank(to) > view.rank(place) && (nearest == cursor || enters)
     }
 
-    /// Whether `to` is `bottom` or `done` of a rate around `place`, further on.
+    /// Tells whether `to` is `bottom` or `done` of a rate around `place`, further on.
     fn leaves_to(&self, place: Place, to: Place) -> bool {
         let view = self.view;
         let around = match to {
@@ -268,8 +268,8 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// Whether control would go from in front of a loop's iteration to a place in it, past the step: a span
-    /// could not end there, and a loop could turn for ever between two guards.
+    /// Tells whether an edge enters a loop's iteration without a step. A span could not end there,
+    /// and a loop could run forever between two guards.
     fn enters_without_a_step(&self, place: Place, to: Place) -> bool {
         let Place::At {
             rate,
@@ -284,7 +284,7 @@ impl Flow<'_, '_> {
         !view.l.rate(rate).kind.is_sub() && !leaves && view.within(to, rate)
     }
 
-    /// The guard of a root or nested rate tests its counter.
+    /// Checks that the guard of a root or nested rate tests its counter.
     fn guard(&mut self, b: usize, successors: &mut Vec<usize>) {
         let view = self.view;
         let placed = &view.blocks[b];

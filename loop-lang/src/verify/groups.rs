@@ -1,4 +1,4 @@
-//! Carried groups: what they say of themselves is what the statements do.
+//! Carried groups: their declarations match their statements.
 
 use super::Faults;
 use super::view::View;
@@ -13,7 +13,7 @@ struct Update<'a> {
     kind: &'a StmtKind,
 }
 
-/// Lanes, or elements per block, that a group may have: its state is kept in the frame.
+/// The maximum number of lanes, or elements per block, of a group: its state is kept in the frame.
 const MAX_LANES: u32 = 4096;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {
@@ -36,11 +36,11 @@ pub(super) fn check(view: &View, faults: &mut Faults) {
 struct Groups<'a, 'f> {
     view: &'a View<'a>,
     faults: &'f mut Faults,
-    /// Where each variable is carried, and from which start.
+    /// The block and the start of each `carry`.
     carries: Vec<Option<(usize, Atom)>>,
     /// By group.
     updates: Vec<Vec<Update<'a>>>,
-    /// What counters are assigned, and where.
+    /// The assignments of counters, with their blocks.
     assigned: FxHashMap<Var, Vec<(usize, Atom)>>,
     /// Sums by their variables, with the blocks that compute them.
     sums: FxHashMap<Var, (usize, Atom, Atom)>,
@@ -80,7 +80,7 @@ impl Groups<'_, '_> {
         self.view.l.name(v)
     }
 
-    /// Every carried variable is in one group, or counts.
+    /// Checks that every carried variable is in one group, or is a counter.
     fn membership(&mut self) {
         let l = self.view.l;
         let mut times = vec![0u32; l.vars.len()];
@@ -103,7 +103,7 @@ impl Groups<'_, '_> {
             };
             match self.view.group_of[v.index()] {
                 None => self.faults.add(&rate.name, "its count belongs to no group"),
-                // Who reads the count may rely on it.
+                // Users of the count may rely on it.
                 Some(g) if !self.counts_at(g, RateId::new(i)) => {
                     let message = format!("its count `{}` is updated at another rate", l.name(v));
                     self.faults.add(&rate.name, message);
@@ -113,7 +113,7 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Whether a group steps at a rate, or is updated there in another phase than its step's.
+    /// Tells whether a group steps at a rate, or is updated there in a different phase.
     fn counts_at(&self, g: GroupId, rate: RateId) -> bool {
         let view = self.view;
         let step = view.l.groups[g.index()].step;
@@ -145,7 +145,7 @@ impl Groups<'_, '_> {
             .for_each(|message| self.faults.add(&place, message));
     }
 
-    /// Lengths, identity, combine, order.
+    /// Checks lengths, identity, combine and order.
     fn shape(&self, group: &Group, found: &mut Vec<String>) {
         let (l, n) = (self.view.l, group.vars.len());
         let combined = group.combine.is_some();
@@ -204,8 +204,8 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// The blocks of a `prefix` group are counted by its step rate's counter: that must not start anew
-    /// while the group goes on.
+    /// Checks the step rate's counter, which numbers the blocks of a `prefix` group. It must not
+    /// restart during the group's lifetime.
     fn blocks_in_step(&self, i: usize, group: &Group, found: &mut Vec<String>) {
         let (view, l) = (self.view, self.view.l);
         let (Order::Prefix(2..), Some(counter)) = (group.order, l.rate(group.step).kind.counter())
@@ -238,7 +238,8 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Whether a phase's root counts on from where an earlier one ends, which it never leaves before.
+    /// Tells whether a phase's root continues the counter of an earlier one, which always reaches
+    /// its bound.
     fn goes_on(&self, from: RateId, to: RateId) -> bool {
         let (view, l) = (self.view, self.view.l);
         let (RateKind::Root { bound, .. }, RateKind::Root { counter, .. }) =
@@ -254,7 +255,7 @@ impl Groups<'_, '_> {
         ways_out == 1 && start == Some(bound)
     }
 
-    /// Owner and `carry` statements.
+    /// Checks the owner and the `carry` statements.
     fn start(&self, group: &Group, found: &mut Vec<String>) {
         let (view, l) = (self.view, self.view.l);
         let owner = l.rate(group.owner);
@@ -295,7 +296,7 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Updates: where, how often, with which values; phase by phase.
+    /// Checks the place, number and values of updates, by phase.
     fn updated(&self, i: usize, group: &Group, found: &mut Vec<String>) {
         let (view, l) = (self.view, self.view.l);
         let home = view.root_of(group.step);
@@ -385,7 +386,7 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Counters of loop rates go up by one.
+    /// Checks that counters of loop rates increase by one.
     fn counters(&mut self) {
         let view = self.view;
         for (i, rate) in view.l.rates.iter().enumerate() {
@@ -427,8 +428,8 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Why `a` is not one more than the rate's counter, if it is not: a sum from before the iteration saw
-    /// another value of it.
+    /// Returns the reason why `a` is not the rate's counter plus one. A sum computed before the
+    /// iteration uses an outdated counter.
     fn skips(&self, rate: RateId, counter: Var, a: Atom) -> Option<String> {
         let (view, name) = (self.view, self.name(counter));
         let sum = |v: Var| Some((v, self.sums.get(&v)?));

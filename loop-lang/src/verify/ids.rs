@@ -1,4 +1,4 @@
-//! Ids are in their tables and regions are not too deep: what every other check takes for granted.
+//! Ids are in their tables and regions are not too deep: all other checks rely on that.
 
 use super::Faults;
 use crate::ir::*;
@@ -85,7 +85,7 @@ impl Ids<'_, '_> {
         l.traps.iter().for_each(|t| self.comb(t.comb));
     }
 
-    /// Walks with a stack of its own: here regions may still be of any depth.
+    /// Walks with an explicit stack, since regions may have any depth here.
     fn stmts(&mut self, stmts: &[Stmt]) {
         let mut stack: Vec<(&[Stmt], usize)> = vec![(stmts, 0)];
         while let Some((stmts, depth)) = stack.pop() {

@@ -1,69 +1,86 @@
-//! What makes a loop well formed. [`verify`] reports all faults at once.
+//! Well-formedness of loops: [`verify`] reports all faults at once.
 //!
 //! The invariants, by the file that checks them:
 //!
 //! `ids`
+//!
 //! * Every id (combinator, variable, rate, group, function, trap) is in its table.
 //! * Regions nest no deeper than [`MAX_REGION_DEPTH`].
 //!
 //! `names`
-//! * Variables, combinators, rates and functions have unique names; names are words, and a variable's
-//!   means nothing else in the text form.
+//!
+//! * Variables, combinators, rates and functions have unique names. Names are words; a variable's
+//!   name has no other meaning in the text form.
 //!
 //! `tree`
-//! * Parents come before their children, every child is listed once and by its own parent, the roots
-//!   are listed once each, and a rate has the stages 0, 1, ... in order, at least one.
-//! * Each combinator's home exists, and each stage of each rate is somebody's home.
+//!
+//! * Parents come before their children. Every child is listed once, by its own parent. The roots
+//!   are listed once each. A rate has the stages 0, 1, ... in order, at least one.
+//! * Each combinator's home exists, and each stage of each rate is a combinator's home.
 //! * Counters, counts and bounds are scalars of type `u64`; stream parameters name loop rates.
 //!
 //! `flow`
-//! * Every place of the rate tree has exactly one block, and a block's labels mean one place.
-//! * Every block but the last ends in the goto that the tree demands, the last returns. A cursor's
-//!   blocks may go on inside the cursor (forwards, or to its guard), or deliver to what follows it.
-//! * Exits go from a guard to the guard's way out, or forwards to `bottom` or `done` of a rate around
-//!   the block; `init` and the last block have none. From a
-//!   loop's `nest` and guard nothing leads past the step into an iteration.
-//! * The guard of a root or nested rate leaves unless its counter is less than its bound.
-//! * Every block can be reached.
+//!
+//! * Every place of the rate tree has exactly one block, and all labels of a block mean the same
+//!   place.
+//! * Every block but the last ends in the goto that the tree implies; the last returns. A cursor's
+//!   blocks may continue inside the cursor (forwards, or to its guard), or at the place after it
+//!   with an element.
+//!
+//! * Exits go from a guard to the guard's default exit, or forwards to `bottom` or `done` of a rate
+//!   around the block. `init` and the last block have none. No edge from a loop's `nest` or guard
+//!   skips the step and enters an iteration.
+//! * The guard of a root or nested rate exits unless its counter is less than its bound.
+//! * Every block is reachable.
 //!
 //! `scope`
-//! * Each variable is defined once, and defined on every path to each of its uses; what a region or
-//!   function defines is used inside it only. Functions use nothing from outside.
+//!
+//! * Each variable is defined once, on every path to each of its uses. Definitions in a region or
+//!   function are used only inside it. Functions use nothing from outside.
 //!
 //! `placement`
-//! * `carry` is in `init` or `nest`, only carried variables are assigned, regions are free of effects
-//!   other than traps, arrays are made in `init`, `nest` or `done`.
-//! * Only arrays that the loop made are written or sliced; a stream is read at its rate's counter; an array that
-//!   has been sliced is not used afterwards. Scratch arrays are made in `init` by `newArray`, and only read, written and
-//!   sorted, by iterations. Functions hold `let`, `trap`, `if` and `while` only.
+//!
+//! * `carry` is in `init` or `nest`. Only carried variables are assigned. Regions have no effects
+//!   other than traps. Arrays are made in `init`, `nest` or `done`.
+//! * Only arrays made by the loop are written or sliced. A stream is read at its rate's counter. A
+//!   sliced array has no later uses. Scratch arrays are made in `init` by `newArray`; only
+//!   iterations read, write and sort them. Functions contain only `let`, `trap`, `if` and `while`.
 //!
 //! `constants`
+//!
 //! * Constants are canonical words of their types.
 //!
 //! `types`
-//! * Operands fit their operators and statements; arrays are used as arrays, scalars as scalars.
+//!
+//! * Operands match their operators and statements; arrays are used as arrays, scalars as scalars.
 //!
 //! `groups`
-//! * A carried variable belongs to one group or is a loop rate's counter. A counter goes up by one: in
-//!   its rate's `bottom`, or anywhere in a cursor.
-//! * A group starts where its owner says, with the atoms that it names; it is updated in its step rate
-//!   (in another phase, in one rate there), once, with the values that it names. Sequential groups may
-//!   be updated several times, also below their step rate. A subrate's count is of a group that steps there.
+//!
+//! * A carried variable belongs to one group or is a loop rate's counter. A counter goes up by one:
+//!   in its rate's `bottom`, or anywhere in a cursor.
+//! * A group starts at its owner, with its start atoms. It is updated in its step rate (in another
+//!   phase, in one rate there), once, with its next values. Sequential groups may be updated
+//!   several times, also below their step rate. A sub rate's count belongs to a group that steps
+//!   there.
+//!
 //! * `Prefix` groups are updated by one `scan`, others by assignments. Identity, combine function,
-//!   lanes and blocks fit the group. The counter of a group with blocks does not start anew while the group
-//!   goes on. A group whose variables are nowhere carried or updated has been
-//!   dropped by a pass and is left in peace.
+//!   lanes and blocks match the group. The counter of a group with blocks does not restart during
+//!   the group's lifetime. A group without any carried or updated variable was dropped by a pass,
+//!   and is ignored.
 //!
 //! `uniform`
-//! * A uniform rate's length is a literal, a scalar parameter, or set outside of all iterations and not changed while
-//!   its root runs. Its counter starts at 0 in its `nest` and its bound is the length, or its counter runs on
-//!   and its bound is the counter plus the length, set in the iteration around it.
+//!
+//! * A uniform rate's length is a literal, a scalar parameter, or a variable set outside of all
+//!   iterations and unchanged while its root runs. Either its counter starts at 0 in its `nest`,
+//!   and its bound is the length. Or its counter continues, and its bound is the counter plus the
+//!   length, set in the outer iteration.
 //!
 //! `dependence`
-//! * A value of a lane feeds its own group's update only, until the owner's loop has ended; until then it
-//!   is read in the loop that updates its group, in each phase.
+//!
+//! * Until the owner's loop has ended, a lane's value is used only by its own group's update. It is
+//!   read only in the loop that updates its group, in each phase.
 //! * A group's level is above that of every group that its update's value or admission depends on
-//!   (roots' counters aside). Loops with sequential groups or cursors have no use for levels.
+//!   (roots' counters aside). Loops with sequential groups or cursors do not use levels.
 
 mod constants;
 mod dependence;
@@ -87,12 +104,12 @@ use std::fmt;
 #[cfg(doc)]
 use crate::ir::MAX_REGION_DEPTH;
 
-/// One fault, with where it is.
+/// Describes a fault and its location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Where: a block's first label, a variable, a rate, ...
+    /// The location: a block's first label, a variable, a rate, ...
     pub place: String,
-    /// What is wrong, for a person.
+    /// The fault, for people.
     pub message: String,
 }
 
@@ -102,12 +119,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The faults found so far.
+/// Collects the faults.
 #[derive(Default)]
 struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// Adds a fault, unless it is the last one again.
+    /// Adds a fault, unless it equals the last one.
     fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
         let fault = Fault {
             place: place.into(),
@@ -119,13 +136,16 @@ impl Faults {
     }
 }
 
-/// Checks a loop and reports all faults at once. Where the rate tree itself is at fault, what rests
-/// on it is not checked.
+/// Verifies a loop.
+///
+/// # Errors
+///
+/// Returns all faults. If the rate tree is faulty, checks that depend on it are skipped.
 pub fn verify(program: &Loop) -> Result<(), Vec<Fault>> {
     let mut faults = Faults::default();
     ids::check(program, &mut faults);
     if !faults.0.is_empty() {
-        // Nothing can be looked up safely.
+        // Table lookups would be unsafe.
         return Err(faults.0);
     }
     names::check(program, &mut faults);

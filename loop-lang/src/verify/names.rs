@@ -1,4 +1,4 @@
-//! Names are words, unique, and free of other meanings: so that the text form says what the loop says.
+//! Names are unique words without other meanings, so that the text form is unambiguous.
 
 use super::Faults;
 use crate::ir::Loop;
@@ -59,7 +59,7 @@ fn unique<'a>(
     }
 }
 
-/// Letters, digits and underscores; a digit first only where `numbers` says so.
+/// Tells whether a name has only letters, digits and underscores; `numbers` allows a leading digit.
 fn is_word(name: &str, numbers: bool) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && name
@@ -68,7 +68,9 @@ fn is_word(name: &str, numbers: bool) -> bool {
             .is_some_and(|b| numbers || !b.is_ascii_digit())
 }
 
-/// A name that anybody may have made up, as a word: other characters become underscores.
+/// Turns an arbitrary name into a word.
+///
+/// Other characters become underscores.
 ///
 /// ```
 /// use loop_lang::verify::as_word;

@@ -1,4 +1,4 @@
-//! Statements are where they may be, and arrays are handled with care.
+//! Placement of statements, and restrictions on arrays.
 
 use super::Faults;
 use super::view::View;
@@ -29,7 +29,7 @@ struct Placement<'a, 'f> {
     view: &'a View<'a>,
     faults: &'f mut Faults,
     carried: Vec<bool>,
-    /// Arrays that the loop makes.
+    /// Arrays made by the loop.
     made: Vec<bool>,
     /// The last statement, in execution order, that uses each variable: block and position.
     last_use: Vec<(usize, usize)>,
@@ -59,7 +59,7 @@ impl Placement<'_, '_> {
         }
     }
 
-    /// Scratch arrays are made before all iterations, and nobody but these uses them.
+    /// Checks that scratch arrays are made before all iterations, and have only the permitted uses.
     fn scratch(&mut self) {
         let l = self.view.l;
         if !l.vars.iter().any(|v| v.scratch) {
@@ -121,7 +121,7 @@ impl Placement<'_, '_> {
         }
     }
 
-    /// A statement directly in a block.
+    /// Checks a statement directly in a block.
     fn block_stmt(&mut self, b: usize, i: usize, stmt: &Stmt) {
         let place = self.view.blocks[b].place;
         let name = |v: Var| self.view.l.name(v);
@@ -156,8 +156,7 @@ impl Placement<'_, '_> {
         }
     }
 
-    /// Slices stand where control comes by once, so that what is later in execution order is what is
-    /// afterwards.
+    /// Checks that a slice runs once, so that later statements in execution order run afterwards.
     fn slice(&mut self, b: usize, i: usize, v: Var, a: Var) {
         let l = self.view.l;
         if self.view.param[a.index()].is_some() {
@@ -191,7 +190,7 @@ impl Placement<'_, '_> {
         }
     }
 
-    /// A statement in a region.
+    /// Checks a statement in a region.
     fn inner(&mut self, b: usize, stmt: &Stmt) {
         let quiet = matches!(
             stmt.kind,
@@ -213,7 +212,7 @@ impl Placement<'_, '_> {
         }
     }
 
-    /// A stream is read at its rate's counter, within the rate.
+    /// Checks that a stream is read at its rate's counter, within the rate.
     fn stream(&mut self, b: usize, stmt: &Stmt) {
         let StmtKind::ReadArray(_, a, index) = stmt.kind else {
             return;
@@ -232,7 +231,7 @@ impl Placement<'_, '_> {
         }
     }
 
-    /// A statement in a function.
+    /// Checks a statement in a function.
     fn pure(&mut self, stmt: &Stmt, name: &str) {
         let pure = matches!(
             stmt.kind,
@@ -262,7 +261,7 @@ fn is_section(place: Place, wanted: Section) -> bool {
     matches!(place, Place::At { section, .. } if section == wanted)
 }
 
-/// Whether what stands there is done by iterations of a root.
+/// Tells whether iterations of a root execute a place.
 fn in_iteration(l: &Loop, place: Place) -> bool {
     let Place::At { rate, section, .. } = place else {
         return false;

@@ -1,4 +1,4 @@
-//! Each variable is defined once, and on every path to its uses.
+//! Scopes: each variable is defined once, on every path to its uses.
 
 use super::Faults;
 use super::dominators::Dominators;
@@ -6,15 +6,15 @@ use super::view::View;
 use crate::ir::*;
 use crate::walk;
 
-/// Where a variable is defined.
+/// Describes the place of a variable's definition.
 #[derive(Clone, Copy, PartialEq)]
 enum Site {
     Nowhere,
-    /// Everywhere in the blocks.
+    /// Visible in all blocks.
     Param,
-    /// By a block's statement: block and position.
+    /// Defined by a block's statement: block and position.
     Block(usize, usize),
-    /// In a region or function.
+    /// Defined in a region or function.
     Inner,
 }
 
@@ -45,11 +45,11 @@ struct Scope<'a, 'f> {
     dominators: &'a Dominators,
     faults: &'f mut Faults,
     sites: Vec<Site>,
-    /// Inner variables (and states of the `while` around) that are visible right now.
+    /// Inner variables (and states of the enclosing `while`) that are currently visible.
     open: Vec<bool>,
-    /// The statement being looked at; inside functions, nowhere.
+    /// The current statement; `Nowhere` inside functions.
     at: Site,
-    /// The function being looked at.
+    /// The current function.
     function: &'a str,
 }
 
@@ -113,7 +113,8 @@ impl<'a> Scope<'a, '_> {
         self.close(opened);
     }
 
-    /// A loop rate's counter is carried, and its bound is known, when its guard tests.
+    /// Checks that a loop rate's counter is carried, and its bound is defined, when its guard
+    /// tests.
     fn rates(&mut self) {
         for (i, rate) in self.view.l.rates.iter().enumerate() {
             let guard = Place::At {
@@ -135,7 +136,7 @@ impl<'a> Scope<'a, '_> {
         opened.iter().for_each(|v| self.open[v.index()] = false);
     }
 
-    /// Checks a statement's uses; what it defines for the statements after it is opened.
+    /// Checks a statement's uses, and opens its definitions for later statements.
     fn stmt(&mut self, stmt: &Stmt, opened: &mut Vec<Var>) {
         walk::operands(&stmt.kind, &mut |a| self.atom(a));
         match &stmt.kind {
@@ -178,7 +179,7 @@ impl<'a> Scope<'a, '_> {
             }
             _ => {}
         }
-        // Block statements' own variables are known by their sites instead.
+        // Variables of block statements are looked up by their sites instead.
         walk::definitions(&stmt.kind, &mut |v| {
             if self.sites[v.index()] == Site::Inner {
                 self.open[v.index()] = true;

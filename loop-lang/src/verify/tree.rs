@@ -1,11 +1,11 @@
-//! The rate tree is a tree, and combinators are at home in it.
+//! The rate tree, and the homes of combinators in it.
 
 use super::Faults;
 use crate::ir::*;
 use crate::types::Ty;
 use rustc_hash::FxHashSet;
 
-/// True if the tree is sound enough for places and gotos to mean something.
+/// Checks the tree, and returns whether it is sound enough for places and gotos.
 pub(super) fn check(l: &Loop, faults: &mut Faults) -> bool {
     let before = faults.0.len();
     parents(l, faults);
@@ -17,7 +17,7 @@ pub(super) fn check(l: &Loop, faults: &mut Faults) -> bool {
     sound
 }
 
-/// Roots and children are listed where they belong, once.
+/// Checks that roots and children are listed once, by their parents.
 fn parents(l: &Loop, faults: &mut Faults) {
     let mut listed = vec![0usize; l.rates.len()];
     for &root in &l.roots {
@@ -73,7 +73,7 @@ fn homes(l: &Loop, faults: &mut Faults) {
         let Some(home) = comb.home else { continue };
         lived_in.insert(home);
         let rate = l.rate(home.rate);
-        // Stages are in order, so their number says which there are.
+        // Stages are consecutive, so their number determines them.
         let stages = rate.parts.iter().filter(|p| matches!(p, Part::Stage(_)));
         if home.stage as usize >= stages.count() {
             let message = format!(

@@ -1,4 +1,5 @@
-//! Operands fit: operators, statements, groups' functions. Arrays are arrays and scalars are scalars.
+//! Types of operands in operators, statements and groups' functions; arrays and scalars are
+//! distinct.
 
 use super::Faults;
 use crate::ir::*;
@@ -57,7 +58,7 @@ impl Types<'_, '_> {
         }
     }
 
-    /// The type of a scalar operand.
+    /// Returns the type of a scalar operand.
     fn scalar(&mut self, a: Atom) -> Option<Ty> {
         match a {
             Atom::Const(c) => Some(c.ty),
@@ -74,7 +75,7 @@ impl Types<'_, '_> {
         }
     }
 
-    /// The element type of an array operand.
+    /// Returns the element type of an array operand.
     fn array(&mut self, v: Var) -> Option<Ty> {
         match self.l.ty(v) {
             Type::Array(ty) => Some(ty),
@@ -95,7 +96,7 @@ impl Types<'_, '_> {
         }
     }
 
-    /// `v` takes the value of `a`.
+    /// Checks that `v` can take the value of `a`.
     fn same(&mut self, v: Var, a: Atom) {
         let (to, from) = (self.scalar(Atom::Var(v)), self.scalar(a));
         if let (Some(to), Some(from)) = (to, from)
@@ -106,7 +107,7 @@ impl Types<'_, '_> {
         }
     }
 
-    /// `v` holds elements of type `ty`.
+    /// Checks that `v` can hold elements of type `ty`.
     fn element(&mut self, v: Var, ty: Option<Ty>) {
         let own = self.scalar(Atom::Var(v));
         if let (Some(own), Some(ty)) = (own, ty)
@@ -117,7 +118,7 @@ impl Types<'_, '_> {
         }
     }
 
-    /// `a` goes into an array with elements of type `ty`.
+    /// Checks that `a` fits an array with elements of type `ty`.
     fn stored(&mut self, a: Atom, ty: Option<Ty>) {
         if let (Some(own), Some(ty)) = (self.scalar(a), ty)
             && own != ty
@@ -297,7 +298,7 @@ impl Types<'_, '_> {
         }
     }
 
-    /// Two values of types `tys` can be joined.
+    /// Checks that two values of types `tys` can be combined.
     fn combine(&mut self, combine: Combine, tys: Vec<Ty>) {
         match combine {
             Combine::Op(op) => {

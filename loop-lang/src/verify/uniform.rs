@@ -1,4 +1,4 @@
-//! Uniform rates: each inner loop is as long as the last one.
+//! Uniform rates: each inner loop has the same length.
 
 use super::Faults;
 use super::view::View;
@@ -27,10 +27,10 @@ pub(super) fn check(view: &View, faults: &mut Faults) {
     }
 }
 
-/// What says how long rates are.
+/// Holds the facts that determine lengths of rates.
 struct Lengths<'a> {
     view: &'a View<'a>,
-    /// Where each variable is defined, and by what.
+    /// The place and the statement of each definition.
     defined: FxHashMap<Var, (Place, &'a StmtKind)>,
     /// Carried variables with the roots that change them.
     changed: FxHashSet<(Var, RateId)>,
@@ -61,8 +61,8 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// What is wrong with a uniform rate. A variable without a definition is `scope`'s business, and a counter that
-    /// is not carried is that of `groups`.
+    /// Returns the faults of a uniform rate. The `scope` check reports variables without a
+    /// definition, and `groups` reports counters that are not carried.
     fn of_rate(&self, rate: RateId, parent: RateId, counter: Var, bound: Atom) -> Vec<String> {
         let l = self.view.l;
         let name = l.name(counter);
@@ -97,7 +97,7 @@ impl<'a> Lengths<'a> {
         found
     }
 
-    /// Whether a value is the same while the root above a rate runs.
+    /// Tells whether a value is constant while the root above a rate runs.
     fn stays(&self, a: Atom, rate: RateId) -> bool {
         let Atom::Var(v) = a else { return true };
         let Some((place, _)) = self.defined.get(&v) else {
@@ -107,8 +107,8 @@ impl<'a> Lengths<'a> {
         once && !self.changed.contains(&(v, self.view.root_of(rate)))
     }
 
-    /// Whether a bound is as far ahead of the counter whenever the inner loop begins. A length of zero may have
-    /// been folded.
+    /// Tells whether a bound always has the same distance from the counter when the inner loop
+    /// begins. A length of zero may have been folded.
     fn is_ahead(&self, bound: Atom, (rate, parent): (RateId, RateId), counter: Var) -> bool {
         let Atom::Var(v) = bound else { return false };
         let Some((place, kind)) = self.defined.get(&v) else {

@@ -1,4 +1,4 @@
-//! A loop with its blocks in execution order, and what the checks look up often.
+//! A loop with its blocks in execution order, and tables for frequent queries.
 
 use crate::gotos::Tree;
 use crate::ir::*;
@@ -19,20 +19,20 @@ pub(super) struct View<'a> {
     /// Block numbers by slot of the alias map.
     number: FxHashMap<usize, usize>,
     rank: FxHashMap<Place, usize>,
-    /// First and last rank of each rate's places, those of rates below it included.
+    /// The first and last rank of each rate's places, including rates below it.
     span: Vec<(usize, usize)>,
     /// The root above each rate.
     root: Vec<RateId>,
     /// The group of each carried variable.
     pub(super) group_of: Vec<Option<GroupId>>,
-    /// The loop rate that each variable counts, if any.
+    /// The loop rate with this counter, for each variable.
     pub(super) counts: Vec<Option<RateId>>,
-    /// The parameter that each variable is, if any.
+    /// The parameter kind of each variable.
     pub(super) param: Vec<Option<ParamKind>>,
 }
 
 impl<'a> View<'a> {
-    /// Of a loop whose ids resolve and whose rate tree is sound.
+    /// Views a loop with resolved ids and a sound rate tree.
     pub(super) fn of(l: &'a Loop) -> View<'a> {
         let tree = Tree::of(l);
         let places = tree.places().iter().enumerate();
@@ -67,12 +67,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The block under a label.
+    /// Returns the block with a label.
     pub(super) fn target(&self, label: Label) -> Option<usize> {
         self.number.get(&self.l.blocks.slot(label)?).copied()
     }
 
-    /// A block's name: its first label.
+    /// Returns a block's name: its first label.
     pub(super) fn name(&self, block: usize) -> String {
         match self.blocks[block].labels.first() {
             Some(label) => self.l.label_name(*label),
@@ -80,19 +80,19 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Position of a place in execution order; none if the tree has no such place.
+    /// Returns the position of a place in execution order; none if the tree has no such place.
     pub(super) fn rank(&self, place: Place) -> Option<usize> {
         self.rank.get(&place).copied()
     }
 
-    /// Whether a place belongs to a rate or to one below it.
+    /// Tells whether a place belongs to a rate or to one below it.
     pub(super) fn within(&self, place: Place, rate: RateId) -> bool {
         let (first, last) = self.span[rate.index()];
         self.rank(place)
             .is_some_and(|r| (first..=last).contains(&r))
     }
 
-    /// Whether `rate` is `ancestor` or below it.
+    /// Tells whether `rate` is `ancestor` or below it.
     pub(super) fn below(&self, rate: RateId, ancestor: RateId) -> bool {
         let ((first, _), (from, to)) = (self.span[rate.index()], self.span[ancestor.index()]);
         (from..=to).contains(&first)
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
         self.root[rate.index()]
     }
 
-    /// The place of a section that is not per stage, as text.
+    /// Shows a place as text.
     pub(super) fn show(&self, place: Place) -> String {
         match place {
             Place::Init => "`init`".into(),
@@ -122,7 +122,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Children's spans lie in their parents', and children come later in the table.
+/// Children's spans are in their parents' spans, and children come later in the table.
 fn spans(l: &Loop, rank: &FxHashMap<Place, usize>) -> Vec<(usize, usize)> {
     let mut spans = vec![(usize::MAX, 0); l.rates.len()];
     for (place, r) in rank {

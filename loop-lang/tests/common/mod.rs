@@ -1,4 +1,4 @@
-//! Random loops that verify, over random rate trees, and equality of loops up to numbering.
+//! Random verified loops over random rate trees, and equality of loops up to numbering.
 
 use loop_lang::gotos::{Tree, complete_blocks, derive_gotos};
 use loop_lang::ir::*;
@@ -25,7 +25,7 @@ impl Rng {
     }
 }
 
-/// A well-formed loop.
+/// Generates a well-formed loop.
 pub fn random_loop(seed: u64) -> Loop {
     let mut gen_ = Generator {
         rng: Rng(seed),
@@ -48,14 +48,14 @@ pub fn random_loop(seed: u64) -> Loop {
 struct Generator {
     rng: Rng,
     l: Loop,
-    /// Scalars that may be used where statements are being made.
+    /// Scalars that new statements may use.
     pool: Vec<Var>,
     table: Option<Var>,
     outputs: Vec<Var>,
 }
 
 impl Generator {
-    /// A variable whose name says its combinator, or not.
+    /// Makes a variable with or without its combinator in the name.
     fn var(&mut self, base: &str, comb: CombId, ty: Type) -> Var {
         let n = self.l.vars.len();
         let name = match self.rng.below(8) {
@@ -104,7 +104,7 @@ impl Generator {
             self.home(id, 0);
         }
         for i in 0..rates {
-            // A cursor's last part is the stage that delivers.
+            // A cursor's last part is the stage that provides the element.
             let cursor = matches!(self.l.rates[i].kind, RateKind::Cursor { .. });
             if cursor || self.rng.flip() {
                 self.l.rates[i].parts.push(Part::Stage(1));
@@ -171,7 +171,7 @@ impl Generator {
         stmts.push(Stmt { comb, kind });
     }
 
-    /// A statement without effects other than traps.
+    /// Makes a statement without effects other than traps.
     fn compute(&mut self, stmts: &mut Vec<Stmt>, depth: usize) {
         let comb = CombId::new(self.rng.below(self.l.combs.len()));
         match self.rng.below(8) {
@@ -278,8 +278,8 @@ impl Generator {
         let mut updates: Vec<(Place, Stmt)> = Vec::new();
         self.counters(&mut carries, &mut updates);
         self.groups(&mut carries, &mut updates);
-        // The pool's size before each open rate and after its guard: what follows the rate, and what
-        // its `bottom`, may use.
+        // The pool's size before each open rate and after its guard: the variables available after
+        // the rate, and in its `bottom`.
         let mut open: Vec<(RateId, usize, usize)> = Vec::new();
         for place in tree.places().to_vec() {
             let Some(label) = self.label(&tree, place) else {
@@ -332,7 +332,7 @@ impl Generator {
                 }
                 _ => {}
             }
-            // A cursor that delivers does not come through its `done`.
+            // A cursor with an element does not pass its `done`.
             if let Place::At {
                 section: Section::Done,
                 ..
@@ -412,7 +412,7 @@ impl Generator {
         }
     }
 
-    /// A group or two per rate, of every order, on values of its own.
+    /// Makes one or two groups per rate, of every order, on values of its own.
     fn groups(&mut self, carries: &mut Vec<(Place, Stmt)>, updates: &mut Vec<(Place, Stmt)>) {
         for i in 0..self.l.rates.len() {
             let (step, comb) = (
@@ -423,7 +423,7 @@ impl Generator {
                 true => self.l.root_of(step),
                 false => self.l.loop_rate(step),
             };
-            // Blocks of a scan need a counter that runs on for as long as the group does.
+            // Blocks of a scan need a counter that continues during the group's lifetime.
             let plain = match self.l.rate(step).kind {
                 RateKind::Sub { .. } => true,
                 RateKind::Nested { .. } => owner != step,
@@ -491,7 +491,7 @@ impl Generator {
         }
     }
 
-    /// Writes, exits and ends.
+    /// Makes writes, exits and ends.
     fn leave(&mut self, tree: &Tree, place: Place, label: Label, block: &mut Block) {
         let (rate, stage, section) = match place {
             Place::Init => return,
@@ -539,7 +539,7 @@ impl Generator {
                     self.push(&mut block.stmts, label.comb, StmtKind::WriteArray(v, i, x));
                 }
                 if matches!(data.kind, RateKind::Cursor { .. }) && stage as usize + 1 == stages {
-                    // The last stage delivers; `bottom` is for the elements that it skips.
+                    // The last stage provides the element; `bottom` is for skipped elements.
                     let unless = self.atom(Ty::Bool);
                     block.exits.push(Exit {
                         comb: label.comb,
@@ -557,8 +557,10 @@ impl Generator {
     }
 }
 
-/// A loop's contents with variables by name, which two loops share if and only if they are equal up
-/// to the numbering of variables (and variables that nothing mentions).
+/// Returns a loop's contents with variables by name.
+///
+/// Two loops have equal contents if and only if they are equal up to the numbering of variables
+/// (and unused variables).
 pub fn contents(l: &Loop) -> String {
     let blocks: Vec<_> = l.blocks.iter().collect();
     let numbered = format!(

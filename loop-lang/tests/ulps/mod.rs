@@ -1,14 +1,16 @@
-//! How far the functions of `loop_lang::math` are from the true values, in units in the last place.
+//! Errors of the functions of `loop_lang::math`, in units in the last place.
 
 use astro_float_num::{BigFloat, Consts, RoundingMode};
 use loop_lang::eval::eval;
 use loop_lang::{Op, Ty};
 
-/// Bits of the reference: twice the precision of an `f64`, and room for cancellation.
+/// The bits of the reference: twice the precision of an `f64`, plus a margin for cancellation.
 const BITS: usize = 192;
 const ROUND: RoundingMode = RoundingMode::ToEven;
 
-/// Every function, and the largest error that is documented for `f32` and for `f64`.
+/// Lists every function with its documented maximum errors.
+///
+/// The first is for `f32`, the second for `f64`.
 pub const BOUNDS: &[(Op, f64, f64)] = &[
     (Op::Exp, 1.0, 1.0),
     (Op::Exp2, 1.0, 1.0),
@@ -35,7 +37,7 @@ pub const BOUNDS: &[(Op, f64, f64)] = &[
     (Op::Hypot, 0.51, 1.5),
 ];
 
-/// A function's value.
+/// Returns a function's value.
 pub fn value(op: Op, ty: Ty, x: f64, y: f64) -> f64 {
     let words = match ty {
         Ty::F32 => [x as f32, y as f32].map(|x| u64::from(x.to_bits())),
@@ -48,7 +50,7 @@ pub fn value(op: Op, ty: Ty, x: f64, y: f64) -> f64 {
     }
 }
 
-/// What std says, which is right in special cases and nearly so in others.
+/// Returns std's value, exact in special cases and nearly so in others.
 pub fn std_value(op: Op, x: f64, y: f64) -> f64 {
     match op {
         Op::Exp => x.exp(),
@@ -78,7 +80,7 @@ pub fn std_value(op: Op, x: f64, y: f64) -> f64 {
     }
 }
 
-// Those of C: Rust's own are formulas that lose digits.
+// From C: Rust's own are formulas that lose digits.
 unsafe extern "C" {
     fn asinh(x: f64) -> f64;
     fn acosh(x: f64) -> f64;
@@ -96,7 +98,7 @@ macro_rules! of_c {
 
 of_c!(libm_asinh asinh libm_acosh acosh libm_atanh atanh);
 
-/// Error of an `f32` against a value that is right to many more digits.
+/// Returns the error of an `f32` against a much more precise value.
 pub fn error_f32(got: f64, want: f64) -> f64 {
     if want.is_nan() || got.is_nan() {
         return if want.is_nan() && got.is_nan() {
@@ -105,14 +107,14 @@ pub fn error_f32(got: f64, want: f64) -> f64 {
             f64::INFINITY
         };
     }
-    // Beyond the range, infinity stands for the next power of two.
+    // Beyond the range, infinity represents the next power of two.
     let top = 2f64.powi(128);
     let (got, want) = (got.clamp(-top, top), want.clamp(-top, top));
     let exponent = (want.abs().to_bits() >> 52) as i32 - 1023;
     (got - want).abs() / 2f64.powi((exponent - 23).clamp(-149, 104))
 }
 
-/// Error of an `f64` against the reference.
+/// Returns the error of an `f64` against the reference.
 pub fn error_f64(got: f64, want: &BigFloat) -> f64 {
     if want.is_nan() || got.is_nan() {
         return if want.is_nan() && got.is_nan() {
@@ -145,7 +147,7 @@ pub fn error_f64(got: f64, want: &BigFloat) -> f64 {
     top * 2f64.powi(size - (exponent - 53).max(-1074))
 }
 
-/// A number as the reference has it; subnormal ones by way of normal ones.
+/// Converts a number for the reference; subnormal numbers pass through normal ones.
 fn big(x: f64) -> BigFloat {
     if x == 0.0 || x.is_normal() {
         return BigFloat::from_f64(x, BITS);
@@ -161,17 +163,17 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A new one.
+    /// Makes a new reference.
     pub fn new() -> Reference {
         let consts = Consts::new().expect("room for constants");
         Reference { consts }
     }
 
-    /// The true value, to [`BITS`] bits, for finite operands.
+    /// Returns the true value, to [`BITS`] bits, for finite operands.
     pub fn value(&mut self, op: Op, x: f64, y: f64) -> BigFloat {
         let cc = &mut self.consts;
         let (a, b, one) = (big(x), big(y), big(1.0));
-        // Two terms of the series say all where a sum with 1 would take too many bits.
+        // Two terms of the series suffice where a sum with 1 would take too many bits.
         let tiny = x.abs() < 2f64.powi(-70);
         let half_square = || a.mul(&a, BITS, ROUND).mul(&big(0.5), BITS, ROUND);
         match op {
@@ -221,7 +223,9 @@ impl Reference {
     }
 }
 
-/// The error of `powi` at both widths; nothing is compared where the true value is beyond the width.
+/// Returns the errors of `powi` at both widths.
+///
+/// Values out of range are not compared.
 #[allow(
     dead_code,
     reason = "the example that measures the functions has no use for it"
@@ -249,7 +253,7 @@ pub fn errors_of_powi(x: f64, n: i32) -> [f64; 2] {
     );
     let double = eval(Op::Powi, Ty::F64, Ty::F64, &words(x.to_bits()));
     let short = f64::from(x as f32);
-    // For an `f32` the value at the next width, which is off by less than 2^-20 of a unit.
+    // For an `f32`, the reference is the `f64` value, with an error below 2^-20 of a unit.
     let want = f64::from_bits(eval(Op::Powi, Ty::F64, Ty::F64, &words(short.to_bits())));
     [
         error_f32(f64::from(f32::from_bits(single as u32)), want),
@@ -257,11 +261,11 @@ pub fn errors_of_powi(x: f64, n: i32) -> [f64; 2] {
     ]
 }
 
-/// A generator of numbers that is the same everywhere (splitmix64).
+/// Generates the same random numbers on all machines (splitmix64).
 pub struct Random(pub u64);
 
 impl Random {
-    /// 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -269,12 +273,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to 1.
+    /// Returns a number from 0 to 1.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// A subnormal number of either width, or one that is nearly so.
+    /// Returns a subnormal or nearly subnormal number of either width.
     pub fn subnormal(&mut self) -> f64 {
         let (bits, short) = (self.bits(), self.bits() % 53);
         let x = match self.bits() & 1 {
@@ -284,8 +288,10 @@ impl Random {
         if self.bits() & 1 == 0 { x } else { -x }
     }
 
-    /// A finite operand where the function is interesting: any bit pattern, any power of two within
-    /// some bounds, near 1, subnormal, or evenly spread.
+    /// Returns a finite operand in an interesting range of the function.
+    ///
+    /// It is any bit pattern, any power of two within some bounds, near 1, subnormal, or evenly
+    /// distributed.
     pub fn operand(&mut self, op: Op) -> f64 {
         let sign = if self.bits() & 1 == 0 { 1.0 } else { -1.0 };
         let x = match self.bits() % 9 {

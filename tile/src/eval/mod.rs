@@ -1,8 +1,8 @@
-//! What tiles mean: a plain evaluator, for tests, at any width.
+//! The reference interpreter for tiles, for tests at any vector width.
 //!
 //! It runs a tile over a range, value by value and lane by lane, with the operators of
-//! [`loop_lang::eval`]. An access outside of its memory is a [`Fault`], whatever proof it names: so a wrong proof
-//! is found here, if it was not by the verifier.
+//! [`loop_lang::eval`]. An out-of-bounds access is a [`Fault`], even with a proof. So the
+//! interpreter detects wrong proofs that the verifier missed.
 
 mod zip;
 
@@ -15,28 +15,30 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::fmt;
 
-/// What a tile works on: the loop's scalars, its arrays, the lanes of its groups. All as canonical words.
+/// Describes the scalars, arrays and group lanes of a tile.
+///
+/// All values are canonical words.
 pub trait World {
-    /// A scalar of the loop, as it is at entry.
+    /// Returns a loop scalar at entry.
     fn scalar(&self, v: Var) -> u64;
-    /// A carried variable, as it is at exit.
+    /// Stores a carried variable at exit.
     fn keep(&mut self, v: Var, word: u64);
-    /// What else a scan keeps, as it is at entry.
+    /// Returns an extra state word of a scan at entry.
     fn scanned(&self, v: Var, kept: Kept) -> u64;
-    /// The same, as it is at exit.
+    /// Stores it at exit.
     fn keep_scanned(&mut self, v: Var, kept: Kept, word: u64);
-    /// How many elements an array has.
+    /// Returns an array's length.
     fn length(&self, array: Var) -> u64;
-    /// An element, of an array or of what is in the frame; none outside.
+    /// Returns an element of an array or of the frame; none if out of bounds.
     fn read(&self, from: Memory, at: u64) -> Option<u64>;
-    /// Sets an element. False outside.
+    /// Sets an element. Returns false if out of bounds.
     fn write(&mut self, into: Memory, at: u64, word: u64) -> bool;
 }
 
-/// An access that is outside of its memory, or a tile that makes no sense.
+/// Describes an out-of-bounds access or a malformed tile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// What is wrong.
+    /// The fault.
     pub what: String,
 }
 
@@ -48,21 +50,25 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// How a tile was left.
+/// Describes how a tile exited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
-    /// The counter: the end of the range, or where it was left within.
+    /// The counter: the end of the range, or the exit's position.
     pub at: u64,
-    /// How many steps it took, those of segments included.
+    /// The number of steps taken, including those of segments.
     pub steps: u64,
     /// Whether it trapped.
     pub trapped: bool,
 }
 
-/// Runs a tile over a range of its counter. One with segments takes fewer than `most` steps; of another one the range says how
-/// many it takes.
+/// Runs a tile over a range of its counter.
 ///
-/// Errors: an access outside of its memory.
+/// A tile with segments takes fewer than `most` steps. For other tiles, the range determines the
+/// number of steps.
+///
+/// # Errors
+///
+/// Fails on an out-of-bounds access.
 pub fn run(
     tile: &Tile,
     range: std::ops::Range<u64>,
@@ -121,34 +127,34 @@ struct Run<'a> {
     tile: &'a Tile,
     world: &'a mut dyn World,
     values: Vec<Vec<u64>>,
-    /// Where the range has ended, before its end.
+    /// The position of an early exit.
     left: Option<u64>,
-    /// Whether the loop over the range, or a segment, is being left.
+    /// Whether the range loop or a segment is exiting.
     leaving: bool,
-    /// Where the segment ends that is under way.
+    /// The exit position in the current segment.
     stop: Option<u64>,
-    /// How many steps are left for what has not been done.
+    /// The steps available for remaining work.
     rest: u64,
-    /// The turn over the range, of a tile with segments.
+    /// The current iteration of the range loop, for a tile with segments.
     turn: Option<Turn>,
-    /// Whether its segments are known to fit.
+    /// Whether a dry run has shown that its segments fit.
     rehearsed: bool,
     trapped: bool,
 }
 
-/// A turn over the range whose steps may be undone.
+/// Holds an iteration of the range loop that may be rolled back.
 #[derive(Default)]
 struct Turn {
     /// The counter.
     at: u64,
-    /// All values, as they were when it began.
+    /// All values at its begin.
     before: Vec<Vec<u64>>,
-    /// How many steps are left behind it so far.
+    /// The steps available after it so far.
     rest: u64,
 }
 
 impl Run<'_> {
-    /// A lane of an operand; a scalar has the same in all.
+    /// Returns a lane of an operand; scalars are broadcast.
     fn lane(&self, a: Operand, lane: usize) -> u64 {
         match a {
             Operand::Const(c) => c.bits,
@@ -171,7 +177,7 @@ impl Run<'_> {
         self.tile.shape(v).lanes as usize
     }
 
-    /// Whether a mask, if there is one, is set.
+    /// Tells whether a lane is active under an optional mask.
     fn is_set(&self, under: Option<Operand>, lane: usize) -> bool {
         under.is_none_or(|m| self.lane(m, lane) != 0)
     }
@@ -319,7 +325,7 @@ impl Run<'_> {
             } => {
                 let lanes = 0..self.shape(*under).lanes as usize;
                 let kept = lanes.clone().filter(|k| self.lane(*under, *k) != 0);
-                // What nobody may read lies behind: the first lane's value is as good as any.
+                // Elements after the packed ones are unspecified; the first lane's value serves.
                 let mut words: Vec<u64> = kept.map(|k| self.lane(*value, k)).collect();
                 words.resize(lanes.len(), self.lane(*value, 0));
                 let first = self.scalar(*at);
@@ -510,7 +516,7 @@ impl Run<'_> {
             },
             StmtKind::While { test, cond, body } => loop {
                 self.stmts(test)?;
-                // A trapped loop may count on what trapped; its results are not wanted.
+                // A trapped loop may rely on the trapped condition, and its results are discarded.
                 if self.scalar(*cond) == 0 || self.trapped || self.leaving {
                     break;
                 }
@@ -522,7 +528,8 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// Begins a turn over the range; false where a tile with segments has too few steps left, and is left.
+    /// Begins an iteration of the range loop. Returns false, and exits, if a tile with segments has
+    /// too few steps.
     fn begin_turn(&mut self, at: u64, step: u64) -> bool {
         let Some(turn) = &mut self.turn else {
             return true;
@@ -539,16 +546,16 @@ impl Run<'_> {
         true
     }
 
-    /// A segment ends, whose end was to be there: what was not taken of it is left.
+    /// Ends a segment. Steps that it did not take become available.
     fn leave_segment(&mut self, to: u64) {
         if let (Some(stop), Some(turn)) = (self.stop.take(), &mut self.turn) {
             turn.rest += to - stop;
         }
-        // A turn that was undone in it is not gone on with.
+        // After a rollback in the segment, the enclosing iteration does not continue.
         self.leaving &= self.left.is_some();
     }
 
-    /// Goes through statements without what they change, and does them if the turn was not undone by that.
+    /// Makes a dry run of statements, and executes them unless the iteration was rolled back.
     fn rehearse(&mut self, body: &[Stmt]) -> Result<(), Fault> {
         let rehearsal = rehearsal(self.tile, body);
         let rehearsal = rehearsal.map_err(|why| Fault {
@@ -576,7 +583,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes steps for a segment, or undoes the turn.
+    /// Takes the steps of a segment, or rolls back the iteration.
     fn enter_segment(
         &mut self,
         (size, step): (u64, u64),
@@ -611,7 +618,7 @@ impl Run<'_> {
     }
 }
 
-/// The new one where it is larger, or smaller; the old one elsewhere.
+/// Returns the new value if it is larger or smaller, as `op` says, otherwise the old one.
 fn beat(op: Op, ty: Ty, new: u64, old: u64) -> u64 {
     let wins = if op == Op::Max { Op::Gt } else { Op::Lt };
     match eval(wins, ty, Ty::Bool, &[new, old]) {
@@ -620,7 +627,7 @@ fn beat(op: Op, ty: Ty, new: u64, old: u64) -> u64 {
     }
 }
 
-/// What may be in a lane of a tail that is not there: something that is told from zero.
+/// Returns a nonzero value for lanes of an epilogue without a step.
 fn anything(ty: Ty) -> u64 {
     match ty {
         Ty::F32 => u64::from(f32::NAN.to_bits()),

@@ -1,4 +1,4 @@
-//! What it means to run a zip through buffers.
+//! The reference interpreter for zips through buffers.
 
 use super::{Fault, Left, World, run};
 use crate::ir::{Kept, Memory, Side, Tile, Zip};
@@ -7,9 +7,13 @@ use rustc_hash::FxHashMap;
 
 type Words = FxHashMap<Var, u64>;
 
-/// Runs a zip, which takes at most so many steps. The answer's counter is the root's.
+/// Runs a zip for at most the given number of steps.
 ///
-/// Errors: an access outside of its memory.
+/// The result's counter is the root's.
+///
+/// # Errors
+///
+/// Fails on an out-of-bounds access.
 pub fn zip(zip: &Zip, most: u64, world: &mut dyn World) -> Result<Left, Fault> {
     let begin = |side: &Side| {
         let words = |v: &Var| (*v, world.scalar(*v));
@@ -36,21 +40,21 @@ pub fn zip(zip: &Zip, most: u64, world: &mut dyn World) -> Result<Left, Fault> {
     run.settle()
 }
 
-/// What is in the buffers of a side.
+/// Holds the buffers of an input.
 #[derive(Default)]
 struct Buffered {
-    /// Where its counter was at first.
+    /// Its first counter.
     start: u64,
-    /// What it carries: where the buffers begin from which the last element was used; where those begin that are
-    /// there; and where they end.
+    /// Its carried values at three points: at the begin of the buffer with the last used element,
+    /// at the begin of the present buffer, and at its end.
     used: Words,
     packed: Words,
     ahead: Words,
-    /// How many elements there are, how many of these were used, and how many of those before.
+    /// The number of elements, of used elements, and of used elements of the buffer before.
     count: u64,
     first: u64,
     taken: u64,
-    /// What was delivered last.
+    /// The last produced values.
     delivered: Words,
     /// The elements.
     buffers: FxHashMap<Var, Vec<u64>>,
@@ -63,7 +67,7 @@ struct Run<'r> {
     /// The root's counter.
     at: u64,
     most: u64,
-    /// Steps that were taken behind.
+    /// The steps taken by the consumer.
     made: u64,
     trapped: bool,
 }
@@ -76,19 +80,19 @@ impl Run<'_> {
         }
     }
 
-    /// Steps that were taken so far; those of the sides up to where they are ahead.
+    /// Returns the steps taken so far; the inputs' steps count up to the end of their buffers.
     fn steps(&self) -> u64 {
         let counters = self.zip.sides.iter().zip(&self.sides);
         let tested = counters.map(|(side, b)| b.ahead[&side.counter] - b.start);
         tested.sum::<u64>() + self.made
     }
 
-    /// Fills the buffers that have no elements left; false where that is not possible.
+    /// Fills the empty buffers. Returns false if that is not possible.
     fn fill(&mut self) -> Result<bool, Fault> {
         let zip = self.zip;
         for (k, side) in zip.sides.iter().enumerate() {
             while self.sides[k].first == self.sides[k].count {
-                // Each element that is tested is a step, and may make one behind.
+                // Each tested element is a step, and may cause one of the consumer.
                 let left = self.most.saturating_sub(self.steps()) / 2;
                 let at = self.sides[k].ahead[&side.counter];
                 let left = left.min(self.word(side.bound).saturating_sub(at));
@@ -127,7 +131,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Takes steps behind the cursors; false where not all of them could be taken.
+    /// Runs the consumer. Returns false if it could not take all steps.
     fn behind(&mut self) -> Result<bool, Fault> {
         let zip = self.zip;
         let mut most = self.word(zip.bound).saturating_sub(self.at);
@@ -137,7 +141,7 @@ impl Run<'_> {
         for b in &self.sides {
             most = most.min(b.count - b.first);
         }
-        // A buffer is seen from the first element on that was not used, at the counter.
+        // A buffer appears with its first unused element at the counter.
         let mut buffers = FxHashMap::default();
         for b in &self.sides {
             let rest = |all: &Vec<u64>| all[b.first as usize..].to_vec();
@@ -171,7 +175,7 @@ impl Run<'_> {
         Ok(taken == most && taken > 0)
     }
 
-    /// The state behind the last elements that were used.
+    /// Restores the state after the last used elements.
     fn settle(mut self) -> Result<Left, Fault> {
         let mut steps = self.made;
         for (side, b) in self.zip.sides.iter().zip(&mut self.sides) {
@@ -214,7 +218,7 @@ impl Run<'_> {
 }
 
 impl Buffered {
-    /// If an element of the buffers that are there was used, that is the last one.
+    /// Records the last used element of the present buffers, if any.
     fn use_up(&mut self, side: &Side) {
         let Some(last) = self.first.checked_sub(1) else {
             return;
@@ -227,25 +231,25 @@ impl Buffered {
     }
 }
 
-/// What a part of a zip works on: buffers, and what a side carries where it is.
+/// Provides the memory for a part of a zip: buffers, and the input's carried values.
 struct Inside<'w> {
     world: &'w mut dyn World,
     words: Words,
     buffers: FxHashMap<Var, Vec<u64>>,
     /// The index of a buffer's first element.
     shift: u64,
-    /// Whether what it carries is kept here.
+    /// Whether it keeps carried values itself.
     keeps: bool,
 }
 
 impl Inside<'_> {
-    /// The first tile that may take some of so many steps, and how many it takes.
+    /// Returns the first tile that may take some steps, with their number.
     fn enter<'t>(&self, tiles: &'t [Tile], most: u64) -> Option<(&'t Tile, u64)> {
         let mut tiles = tiles.iter().map(|t| self.may_take(t, most));
         tiles.find(|(_, count)| *count > 0)
     }
 
-    /// A tile with how many of so many steps it may take.
+    /// Returns a tile with the number of steps that it may take.
     fn may_take<'t>(&self, tile: &'t Tile, most: u64) -> (&'t Tile, u64) {
         let count = tile.allows(most, |v| self.scalar(v), |a| self.length(a));
         (tile, count)

@@ -1,19 +1,19 @@
-//! Where a tile may be entered, for how many steps, and what follows from that.
+//! Entry conditions of tiles, their step limits, and proofs of unchecked accesses.
 
 use loop_lang::ir::Var;
 use std::fmt;
 
-/// A word as a sum, in arithmetic that wraps around.
+/// Represents a linear sum of variables, in wrapping arithmetic.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
 pub struct Sum {
-    /// Variables in order, each so many times, never none.
+    /// Variables in order, with nonzero coefficients.
     pub terms: Vec<(i64, Var)>,
-    /// What is added.
+    /// The constant term.
     pub plus: u64,
 }
 
 impl Sum {
-    /// A variable.
+    /// Returns the sum of one variable.
     pub fn of(v: Var) -> Sum {
         Sum {
             terms: vec![(1, v)],
@@ -21,7 +21,7 @@ impl Sum {
         }
     }
 
-    /// A number.
+    /// Returns a constant sum.
     pub fn number(plus: u64) -> Sum {
         Sum {
             terms: Vec::new(),
@@ -29,7 +29,7 @@ impl Sum {
         }
     }
 
-    /// The variable that it is.
+    /// Returns the variable if the sum is just one variable.
     pub fn single(&self) -> Option<Var> {
         match self.terms[..] {
             [(1, v)] if self.plus == 0 => Some(v),
@@ -37,13 +37,13 @@ impl Sum {
         }
     }
 
-    /// How often a variable is in it.
+    /// Returns a variable's coefficient.
     pub fn times(&self, v: Var) -> i64 {
         let term = self.terms.iter().find(|(_, of)| *of == v);
         term.map_or(0, |(times, _)| *times)
     }
 
-    /// The sum of this, and so many times another.
+    /// Adds a multiple of another sum.
     pub fn plus(&self, times: i64, other: &Sum) -> Sum {
         let mut terms = self.terms.clone();
         for (n, v) in &other.terms {
@@ -62,7 +62,7 @@ impl Sum {
         }
     }
 
-    /// Its value, given that of the variables.
+    /// Evaluates the sum for given values of variables.
     pub fn value(&self, word: impl Fn(Var) -> u64) -> u64 {
         let add =
             |sum: u64, (n, v): &(i64, Var)| sum.wrapping_add(word(*v).wrapping_mul(*n as u64));
@@ -70,19 +70,22 @@ impl Sum {
     }
 }
 
-/// Whether one sum is less than another. One of them goes with the counter by one, the other is the same in all steps.
+/// Describes a less-than comparison of two sums.
+///
+/// One sum changes by one in each step of the counter. The other is invariant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Asked {
-    /// The one that goes with the counter.
+    /// The sum that follows the counter.
     pub moving: Sum,
-    /// What it is compared with.
+    /// The invariant bound.
     pub edge: Sum,
-    /// Whether it may be equal.
+    /// Whether equality also holds.
     pub inclusive: bool,
 }
 
 impl Asked {
-    /// The answer, and for how many steps it stays what it is. The counter goes with `moving` down, or up.
+    /// Returns the answer and the number of steps for which it stays the same. `down` tells whether
+    /// `moving` decreases with the counter.
     fn answer(&self, down: bool, word: impl Fn(Var) -> u64) -> (bool, u64) {
         let (at, edge) = (self.moving.value(&word), self.edge.value(&word));
         let holds = at < edge || self.inclusive && at == edge;
@@ -98,42 +101,49 @@ impl Asked {
     }
 }
 
-/// What must hold where a tile is entered. The caller sees to it, at the guard, before each entry: it takes as many
-/// steps as all entries allow, and none if that is none. The rate's own bound, the end of the chunk and of the span are
-/// heeded in any case.
+/// Lists the entry conditions of a tile.
+///
+/// The caller checks them at the guard before each entry. It takes the minimum number of steps that
+/// all entries allow, and does not enter for zero steps. The rate's own bound, the end of the chunk
+/// and the end of the span limit the steps in any case.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Entry {
-    /// At most as many steps as there are elements of the array from the index on; down from it, if it goes down with the
-    /// counter. It is the counter, a count that goes up by at most one in a step, or a sum over the counter.
+    /// Limits steps to the elements of the array from the index on. If the index decreases with the
+    /// counter, the elements up to it count. The index is the counter, a count that grows by at
+    /// most one per step, or a sum over the counter.
     Room {
         /// The array.
         array: Var,
         /// The counter, the count, or the sum.
         index: Sum,
     },
-    /// At most as many steps as a comparison keeps its answer; none if another answer is wanted.
+    /// Limits steps to those for which a comparison keeps its answer; none if the answer is not the
+    /// wanted one.
     Keeps {
         /// The comparison.
         asked: Asked,
-        /// The answer that is wanted, if one is.
+        /// The wanted answer, if any.
         holds: Option<bool>,
     },
-    /// At most so many steps, a power of two.
+    /// At most this many steps, a power of two.
     Most(u64),
-    /// At most up to the next multiple of so many steps, a power of two.
+    /// At most up to the next multiple of this many steps, a power of two.
     Before(u64),
-    /// A multiple of so many steps, a power of two.
+    /// A multiple of this many steps, a power of two.
     Whole(u64),
-    /// The counter is a multiple of so many steps, a power of two.
+    /// The counter is a multiple of this many steps, a power of two.
     Aligned(u64),
-    /// The loop has taken a multiple of so many steps, a power of two: a run begins. Ranges are whole runs, which the tile
-    /// joins; so they end not where the run does, but with the chunk.
+    /// The loop has taken a multiple of this many steps, a power of two, so a run begins. Ranges
+    /// are whole runs, which the tile combines. A range therefore ends at the end of the chunk, not
+    /// at the end of each run.
     Runs(u64),
 }
 
 impl Entry {
-    /// How many steps of a counter it allows from here on, given variables and the lengths of arrays; whatever is said of
-    /// multiples.
+    /// Returns how many steps of a counter it allows from here.
+    ///
+    /// The arguments give the values of variables and the lengths of arrays. Multiples are not
+    /// considered.
     pub fn allows(
         &self,
         counter: Var,
@@ -163,15 +173,15 @@ impl Entry {
     }
 }
 
-/// Why an access that is not checked stays inside of its memory.
+/// Lists the proofs that an unchecked access is in bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Proof {
-    /// It is at a place within the range, and the entry of this number says that the array has as many; or that the range
-    /// has no more steps than a buffer has elements.
+    /// The index is in the range, and the numbered entry guarantees the array's capacity. For a
+    /// buffer, the entry limits the range to the buffer's size.
     Entry(usize),
-    /// It is at a place within the segment around, whose room of this number says that the array has as many.
+    /// The index is in the enclosing segment, and its numbered capacity check covers the array.
     Room(usize),
-    /// It is at literal places within memory of known size.
+    /// The indices are literals within memory of known size.
     Literal,
 }
 
@@ -185,7 +195,7 @@ impl fmt::Display for Proof {
     }
 }
 
-/// How entries are numbered in text: a, b, ..., z, a1, ...
+/// Returns the text label of an entry: a, b, ..., z, a1, ...
 pub(crate) fn letter(i: usize) -> String {
     let letter = char::from(b'a' + (i % 26) as u8);
     match i / 26 {

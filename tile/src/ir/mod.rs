@@ -1,17 +1,24 @@
-//! The Tile language's data: one scheduled sweep, with vectors and masks of explicit width.
+//! The Tile language's data: one scheduled innermost loop with explicit vectors and masks.
 //!
-//! A [`Tile`] is what a kernel does between two visits of one guard: it is entered at the guard of its rate
-//! with a range of the rate's counter, and left at the same guard with the counter at the end of the range
-//! (or at an exit within it). Its statements are structured; nothing in it allocates, and it
-//! pauses nowhere. What it means is said by [`eval`](crate::eval).
+//! A [`Tile`] is the code a kernel runs between two visits of one guard. The kernel enters it at
+//! the guard of its rate with a range of the rate's counter. The tile returns to the same guard
+//! with the counter at the end of the range, or at an exit within it. Statements are structured. A
+//! tile neither allocates nor pauses. [`eval`](crate::eval) defines its semantics.
 //!
-//! * A value has a type and a number of *lanes*. One lane is a scalar, `bool` of several is a *mask*. A scalar
-//!   operand stands for all lanes where several are asked for.
-//! * A value is *given* (a scalar that no step changes), *state* (a carried variable: it begins as what the frame
-//!   holds, and at the end the frame holds it; a scan keeps more than one such word), a *register* (zero, then set any number of times) or defined once, by a
-//!   `let`. A register may have more lanes than a machine's: then it is several, and some lanes at a time are loaded and stored.
-//!   A *buffer* is no operand, but memory of as many elements as it has lanes.
-//! * An access that is not checked names its [`Proof`], and [`verify`](crate::verify) checks it.
+//! * A value has a type and a number of *lanes*. One lane is a scalar; a `bool` with several lanes
+//!   is a *mask*. Where several lanes are required, a scalar operand is broadcast.
+//!
+//! * A value's [`Origin`] has one of four kinds.
+//!   - *given*: a scalar that is constant within the loop.
+//!   - *state*: a loop-carried variable, read from the frame at entry and written back at exit. A
+//!     scan has several such words.
+//!   - a *register*: initially zero, then set any number of times.
+//!   - *let*: defined once by a `let`.
+//!
+//! * A register may have more lanes than a machine register. Loads and stores then access some of
+//!   its lanes at a time. A *buffer* is memory with one element per lane, never an operand.
+//!
+//! * Each unchecked access names its [`Proof`]. [`verify`](crate::verify) checks the proof.
 
 mod entry;
 mod rehearse;
@@ -30,32 +37,34 @@ use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 use std::fmt;
 
-/// No more bodies than this are in each other.
+/// Limits the nesting depth of statement bodies.
 pub const MAX_DEPTH: usize = 256;
-/// More lanes than this are in no value: an accumulator has 256 bytes in lanes.
+/// Limits the lanes of a value.
+///
+/// An accumulator has 256 bytes in lanes.
 pub const MAX_LANES: u32 = 256;
 
-/// The type and the number of lanes of a value.
+/// Describes the type and the lane count of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
     /// The type of each lane.
     pub ty: Ty,
-    /// How many; 1 for a scalar.
+    /// The number of lanes; 1 for a scalar.
     pub lanes: u32,
 }
 
 impl Shape {
-    /// A scalar.
+    /// Returns the shape of a scalar.
     pub fn scalar(ty: Ty) -> Shape {
         Shape { ty, lanes: 1 }
     }
 
-    /// So many lanes of a type.
+    /// Returns the shape of a vector with the given type and lane count.
     pub fn of(ty: Ty, lanes: u32) -> Shape {
         Shape { ty, lanes }
     }
 
-    /// Whether it is a scalar.
+    /// Tells whether the shape is a scalar.
     pub fn is_scalar(self) -> bool {
         self.lanes == 1
     }
@@ -71,54 +80,56 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A value of a tile.
+/// Identifies a value of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Value(pub u32);
 
 impl Value {
-    /// Its position among the tile's values.
+    /// Returns its position among the tile's values.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where a value comes from.
+/// Describes the source of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
     /// The first counter of the range.
     From,
-    /// The counter behind the range.
+    /// The exclusive end of the counter's range.
     End,
-    /// A scalar of the loop that no step of the sweep changes.
+    /// A loop scalar that is constant in the innermost loop.
     Given(Var),
-    /// A carried variable: read at entry, kept at exit. Of a scan, what it has come to.
+    /// A loop-carried variable: read at entry, written at exit. For a scan, its running result.
     State(Var),
-    /// What else a scan keeps: read at entry, and kept at exit if steps change it.
+    /// Another word of a scan's state: read at entry, and written at exit if steps change it.
     Scan(Var, Kept),
     /// Set by statements.
     Register,
-    /// Elements that steps leave for later steps of the same range: memory that statements load from and store to.
+    /// Memory for elements that pass from earlier to later steps of one range.
     Buffer,
     /// Defined by one statement.
     Let,
 }
 
-/// What a scan keeps of a variable beside what it has come to: see [`loop_lang::state`].
+/// Lists the extra state words of a scan variable.
+///
+/// See [`loop_lang::state`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kept {
-    /// What the chunks before have come to. No step changes it.
+    /// The result of all earlier chunks. No step changes it.
     Prefix,
-    /// What the finished blocks of the chunk have come to.
+    /// The result of the finished blocks of this chunk.
     Total,
-    /// What the chunk has come to.
+    /// The result of this chunk.
     Last,
 }
 
 impl Kept {
-    /// Every kind.
+    /// Lists every kind.
     pub const ALL: [Kept; 3] = [Kept::Prefix, Kept::Total, Kept::Last];
 
-    /// Its name in text.
+    /// Returns its name in text.
     pub fn name(self) -> &'static str {
         match self {
             Kept::Prefix => "prefix",
@@ -129,7 +140,7 @@ impl Kept {
 }
 
 impl Origin {
-    /// Whether the frame holds at the end what a value is then.
+    /// Tells whether the final value is written back to the frame.
     pub fn is_state(self) -> bool {
         match self {
             Origin::State(_) | Origin::Scan(_, Kept::Total | Kept::Last) => true,
@@ -144,70 +155,72 @@ impl Origin {
     }
 }
 
-/// What is known of a value.
+/// Holds the name, shape and origin of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ValueData {
-    /// Its name: that of the loop's variable where it is one.
+    /// Its name: the loop variable's name if it represents one.
     pub name: String,
     /// Its type and lanes.
     pub shape: Shape,
-    /// Where it comes from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// Results that go past the caches of a long loop: who reads them next would not find them there anyway. A tile stores
-/// them in step, and does nothing else with them, so whoever calls it may have it write so many steps' elements elsewhere
+/// Describes results that bypass the caches in a long loop.
+///
+/// A later consumer would miss the cache for them anyway. The tile only stores these arrays, at the
+/// counter. The caller may therefore redirect the elements of a number of steps to other memory
 /// first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stream {
-    /// From how many steps on, of the whole root.
+    /// The minimum number of steps of the whole root.
     pub least: u64,
     /// The arrays.
     pub arrays: Vec<Var>,
 }
 
-/// A scheduled sweep.
+/// Holds a scheduled innermost loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tile {
     /// Its name, an identifier.
     pub name: String,
-    /// The rate whose steps it takes.
+    /// The rate that it executes.
     pub rate: RateId,
     /// That rate's counter.
     pub counter: Var,
-    /// What must hold where it is entered, and for how many steps it does.
+    /// Entry conditions. Each also limits the number of steps.
     pub entries: Vec<Entry>,
-    /// What goes past the caches.
+    /// Results that bypass the caches.
     pub stream: Option<Stream>,
     /// Values by [`Value`].
     pub values: Vec<ValueData>,
-    /// What it does.
+    /// Its statements.
     pub body: Vec<Stmt>,
 }
 
-/// Arrays in which a segment asks for elements from one place on.
+/// Describes arrays whose capacity a segment checks from one index on.
 #[derive(Clone, Debug)]
 pub struct Room {
-    /// The place.
+    /// The first index.
     pub at: Operand,
-    /// Whether for whole turns, not for its steps alone.
+    /// Whether the capacity must cover whole iterations, not only the segment's steps.
     pub whole: bool,
     /// The arrays; at least one.
     pub arrays: Vec<Var>,
 }
 
 impl Tile {
-    /// The value's data.
+    /// Returns the value's data.
     pub fn value(&self, v: Value) -> &ValueData {
         &self.values[v.index()]
     }
 
-    /// The value's type and lanes.
+    /// Returns the value's type and lanes.
     pub fn shape(&self, v: Value) -> Shape {
         self.value(v).shape
     }
 
-    /// Whether a statement is a loop over the tile's range.
+    /// Tells whether a statement is a loop over the tile's range.
     pub fn is_range(&self, kind: &StmtKind) -> bool {
         let StmtKind::For { from, to, .. } = kind else {
             return false;
@@ -216,14 +229,19 @@ impl Tile {
         (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End))
     }
 
-    /// Whether a room of a segment that begins at `from` is one for whole turns: what is packed at a count is written with
-    /// something behind it.
+    /// Tells whether a capacity check of a segment covers whole iterations.
+    ///
+    /// `from` is the segment's first index. Packed writes at a count store extra elements past the
+    /// packed ones, so they need the capacity of whole iterations.
     pub fn asks_whole_turns(&self, from: Operand, room: Operand) -> bool {
         let counts = |v: Value| self.value(v).origin.is_state();
         room != from && room.value().is_some_and(counts)
     }
 
-    /// The rooms of a segment that begins at `from`, by their places: of arrays that are asked for at one place the shortest decides.
+    /// Groups a segment's capacity checks by index.
+    ///
+    /// `from` is the segment's first index. Arrays checked at the same index share one check; the
+    /// shortest array decides.
     pub fn rooms_by_place(&self, from: Operand, rooms: &[(Var, Operand)]) -> Vec<Room> {
         let mut all: Vec<Room> = Vec::new();
         for (array, at) in rooms {
@@ -239,22 +257,25 @@ impl Tile {
         all
     }
 
-    /// Whether it may be left within its range.
+    /// Tells whether it may exit within its range.
     pub fn leaves(&self) -> bool {
         let mut leaves = self.has_segments();
         self.each_stmt(&mut |s| leaves |= matches!(s.kind, StmtKind::Leave { .. }));
         leaves
     }
 
-    /// Whether its steps have steps of inner rates in them, so that how far it came does not say how many it took.
+    /// Tells whether its steps contain steps of inner rates.
+    ///
+    /// The counter then does not determine the number of steps taken.
     pub fn has_segments(&self) -> bool {
         let mut has = false;
         self.each_stmt(&mut |s| has |= matches!(s.kind, StmtKind::Segment { .. }));
         has
     }
 
-    /// Whether each turn over the range, if none is left within it, asks whether its steps are there: it has a segment, whatever
-    /// branch it takes.
+    /// Tells whether each complete iteration over the range checks the step limit.
+    ///
+    /// This holds if every branch contains a segment.
     pub fn each_turn_asks(&self) -> bool {
         let mut asks = false;
         self.each_stmt(&mut |s| {
@@ -264,8 +285,10 @@ impl Tile {
         asks
     }
 
-    /// How many lanes its vectors have. What is only joined in the end, as lanes that steps one by one have left, is no vector
-    /// beside others.
+    /// Returns the lane count of its vectors.
+    ///
+    /// Values that are only loaded for a final reduction do not count if the tile has other
+    /// vectors. An example is lanes left by scalar steps.
     pub fn lanes(&self) -> u32 {
         let mut halved = FxHashSet::default();
         self.each_stmt(&mut |s| {
@@ -286,7 +309,7 @@ impl Tile {
         }
     }
 
-    /// The type and lanes of an operand.
+    /// Returns the type and lanes of an operand.
     pub fn operand_shape(&self, a: Operand) -> Shape {
         match a {
             Operand::Value(v) => self.shape(v),
@@ -304,23 +327,23 @@ impl Tile {
         Value(self.values.len() as u32 - 1)
     }
 
-    /// The first value of an origin.
+    /// Returns the first value of an origin.
     pub fn of_origin(&self, origin: Origin) -> Option<Value> {
         let at = self.values.iter().position(|d| d.origin == origin)?;
         Some(Value(at as u32))
     }
 
-    /// Values with their origins, in order.
+    /// Lists values in order.
     pub fn each_value(&self) -> impl Iterator<Item = (Value, &ValueData)> {
         (self.values.iter().enumerate()).map(|(i, d)| (Value(i as u32), d))
     }
 
-    /// Calls `f` on every statement, outer ones first.
+    /// Calls `f` on every statement, outer statements first.
     pub fn each_stmt<'s>(&'s self, f: &mut impl FnMut(&'s Stmt)) {
         each_stmt(&self.body, f);
     }
 
-    /// How many bodies are in each other, its own counted.
+    /// Returns the nesting depth of its bodies, its own included.
     pub fn depth(&self) -> usize {
         let mut deepest = 0;
         let mut open: Vec<(&[Stmt], usize)> = vec![(&self.body, 1)];
@@ -333,12 +356,14 @@ impl Tile {
         deepest
     }
 
-    /// The arrays that it reads or writes: see [`arrays`].
+    /// Lists the arrays that it reads or writes.
+    ///
+    /// See [`arrays`].
     pub fn arrays(&self) -> Vec<(Var, bool)> {
         arrays(&self.body)
     }
 
-    /// What the counter must be a multiple of where it is entered.
+    /// Returns the required alignment of the counter at entry.
     pub fn alignment(&self) -> u64 {
         let aligned = self.entries.iter().filter_map(|e| match e {
             Entry::Aligned(steps) => Some(*steps),
@@ -347,7 +372,9 @@ impl Tile {
         aligned.max().unwrap_or(1)
     }
 
-    /// How many steps a run has, if it is entered only where one begins.
+    /// Returns the number of steps in a run.
+    ///
+    /// The result is present only if the tile must be entered where a run begins.
     pub fn runs(&self) -> Option<u64> {
         self.entries.iter().find_map(|e| match e {
             Entry::Runs(steps) => Some(*steps),
@@ -355,8 +382,10 @@ impl Tile {
         })
     }
 
-    /// How many of so many steps it takes from here on, given variables and the lengths of arrays. Whether a run begins here is
-    /// not asked.
+    /// Returns how many of `most` steps it can take from here.
+    ///
+    /// The arguments give the values of variables and the lengths of arrays. The result does not
+    /// check whether a run begins here.
     pub fn allows(&self, most: u64, word: impl Fn(Var) -> u64, length: impl Fn(Var) -> u64) -> u64 {
         let mut count = most;
         for entry in &self.entries {
@@ -374,7 +403,9 @@ impl Tile {
         count
     }
 
-    /// How many steps it takes at a time: its ranges are multiples of it.
+    /// Returns the step granularity.
+    ///
+    /// Each range is a multiple of it.
     pub fn granule(&self) -> u64 {
         let whole = self.entries.iter().filter_map(|e| match e {
             Entry::Whole(steps) => Some(*steps),
@@ -384,7 +415,7 @@ impl Tile {
     }
 }
 
-/// Whether statements have a segment that was not gone through before, whatever branch they take.
+/// Tells whether every path through statements contains a segment that is not a repeat.
 fn asks_for_steps(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|s| match &s.kind {
         StmtKind::Segment { again, .. } => !again,

@@ -1,15 +1,19 @@
-//! Rehearsals: what statements do as far as it takes to know whether their segments fit.
+//! Dry runs: reduces statements to a check of whether their segments fit.
 
 use super::{Memory, Stmt, StmtKind, Tile, Value, each_stmt};
 use loop_lang::ir::Var;
 use rustc_hash::FxHashSet;
 
-/// Statements without what they change: their segments, and what it takes to know where these begin, where they end, and what
-/// they ask for. Who goes through them sets nothing but scalars. These are to be set back; then the statements themselves do
-/// the same, and their segments are the same.
+/// Returns a copy of statements without side effects, for a dry run.
 ///
-/// Errors: the statements may be left, or where segments are hangs on what is no scalar, on what is changed, or on the steps of a
-/// segment without others in it.
+/// The copy keeps the segments and all computations of their bounds and capacity checks. It sets
+/// only scalars. The caller restores these, and then executes the original statements, which
+/// compute the same segments.
+///
+/// # Errors
+///
+/// Fails if a statement may exit the tile. Fails too if a segment's bounds depend on a vector, on
+/// changed memory, or on the steps of a segment without nested segments.
 pub fn rehearsal(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
     let mut all = Vec::new();
     each_stmt(stmts, &mut |s| all.push(&s.kind));
@@ -42,19 +46,19 @@ pub fn rehearsal(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str>
     kept.of(stmts)
 }
 
-/// Whether a statement has a segment that asks, or sets what is needed, it or what is in it.
+/// Tells whether a statement, or one nested in it, has a checked segment or sets a needed value.
 fn is_kept(kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
     let asks = matches!(kind, StmtKind::Segment { again: false, .. });
     let sets = |v: Option<Value>| v.is_some_and(|v| needed.contains(&v));
     let stores = matches!(kind, StmtKind::Store { .. } | StmtKind::Across { .. });
     let mut inner = kind.bodies().into_iter().flatten();
-    // Bodies are in each other no deeper than a tile's.
+    // Recursion is bounded by the tile's nesting depth.
     asks || sets(kind.target())
         || stores && sets(kind.own())
         || inner.any(|s| is_kept(&s.kind, needed))
 }
 
-/// What is kept of statements.
+/// Builds the reduced statements.
 struct Kept<'a> {
     tile: &'a Tile,
     needed: FxHashSet<Value>,

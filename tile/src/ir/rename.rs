@@ -1,9 +1,9 @@
-//! Statements with other values in the place of theirs.
+//! Substitution of values in statements.
 
 use super::{Memory, Operand, StmtKind, Value};
 
 impl StmtKind {
-    /// Calls `f` on every value that it names, those of its bodies included.
+    /// Calls `f` on every value that it mentions, in nested statements too.
     pub(crate) fn each_value_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
         let operand = |a: &mut Operand, f: &mut dyn FnMut(&mut Value)| {
             if let Operand::Value(v) = a {

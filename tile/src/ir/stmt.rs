@@ -7,7 +7,7 @@ use loop_lang::types::Const;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// A value or a literal.
+/// Describes a value or a literal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A value.
@@ -17,7 +17,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// The value, if it is one.
+    /// Returns the value, if it is one.
     pub fn value(self) -> Option<Value> {
         match self {
             Operand::Value(v) => Some(v),
@@ -38,14 +38,15 @@ impl From<Const> for Operand {
     }
 }
 
-/// Memory that loads and stores go to.
+/// Describes memory that loads and stores access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Memory {
     /// An array of the loop.
     Array(Var),
     /// The lanes of a group's variable, in the frame.
     Lanes(Var),
-    /// The tree of a scan's variable, in the frame: the elements of the block under way, joined by twos, fours, ...
+    /// The reduction tree of a scan's variable, in the frame: partial results of the current block
+    /// at 2, 4, 8, ... elements.
     Tree(Var),
     /// The lanes of a register.
     Register(Value),
@@ -53,146 +54,151 @@ pub enum Memory {
     Buffer(Value),
 }
 
-/// A statement and the combinator that it came from.
+/// Holds a statement and its source combinator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
-    /// The combinator.
+    /// The source combinator.
     pub comb: CombId,
-    /// What it does.
+    /// The operation.
     pub kind: StmtKind,
 }
 
-/// What a statement does.
+/// Lists the operations of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
-    /// `let v = op a b`, lane by lane. The target of casts is the value's type.
+    /// `let v = op a b`, lane by lane. For a cast, the target type is the value's type.
     Let {
         /// The result.
         to: Value,
         /// The operator.
         op: Op,
-        /// Its operands; scalars stand for all lanes.
+        /// Its operands; scalars are broadcast.
         args: SmallVec<[Operand; 3]>,
     },
-    /// `let v = beat max x y`: x where it is larger, or smaller, y elsewhere, where either is NaN too. Machines have this.
+    /// `let v = beat max x y`: x where it is larger (`max`) or smaller (`min`), otherwise y. If
+    /// either is NaN, the result is y. Machines have this instruction.
     Beat {
         /// The result.
         to: Value,
         /// `max` or `min`.
         op: Op,
-        /// What is taken where it wins.
+        /// The candidate.
         new: Operand,
-        /// What is kept.
+        /// The current value.
         old: Operand,
     },
-    /// `let v = positions i`: i, i + 1, ... in the lanes.
+    /// `let v = positions i`: the lanes hold i, i + 1, ...
     Positions {
         /// The result.
         to: Value,
-        /// The first.
+        /// The first position.
         from: Operand,
     },
-    /// `let m = until i n`: set in the lanes `k` for which `i + k` is below `n`.
+    /// `let m = until i n`: sets lane `k` if `i + k` is below `n`.
     Until {
         /// The mask.
         to: Value,
-        /// Where the first lane is.
+        /// The position of the first lane.
         at: Operand,
-        /// What the others are below.
+        /// The exclusive end.
         end: Operand,
     },
-    /// `let v = load a[i]`: neighbours from `i` on, one a lane; under a mask only where it is set, zero elsewhere, or, in a segment,
-    /// anything.
+    /// `let v = load a[i]`: a contiguous load from index `i`. Under a mask, only set lanes are
+    /// loaded. Unset lanes are zero, or unspecified within a segment.
     Load {
         /// The result.
         to: Value,
-        /// Where from.
+        /// The source.
         from: Memory,
-        /// The first.
+        /// The first index.
         at: Operand,
         /// The mask.
         under: Option<Operand>,
-        /// Why it stays inside.
+        /// The proof that the access is in bounds.
         proof: Proof,
     },
-    /// `let v = gather a[i]`: each lane at an index of its own; zero where that is outside.
+    /// `let v = gather a[i]`: one index per lane; out-of-bounds lanes are zero.
     Gather {
         /// The result.
         to: Value,
-        /// Where from.
+        /// The source.
         array: Var,
         /// The indices.
         at: Operand,
     },
-    /// `across b = a[i] x8 apart 128 steps 4`: what lies apart comes side by side. Of each of so many lanes, the first at `i`
-    /// and the others so far apart, the elements of so many steps are brought into a buffer, those of a step together.
+    /// `across b = a[i] x8 apart 128 steps 4`: a transposing copy into a buffer. Lane `l` reads
+    /// `steps` contiguous elements from index `i + l * apart`. The buffer holds the elements of one
+    /// step contiguously.
     Across {
-        /// The buffer: the element of lane `l` in step `j` is its element `j * lanes + l`.
+        /// The buffer: its element `j * lanes + l` belongs to lane `l` in step `j`.
         into: Value,
-        /// Where from.
+        /// The source.
         array: Var,
         /// The first element of the first lane.
         at: Operand,
-        /// How many lanes.
+        /// The number of lanes.
         lanes: u32,
-        /// How far from each other they are.
+        /// The distance between two lanes' first elements.
         apart: u64,
-        /// How many elements each has, side by side.
+        /// The number of contiguous elements per lane.
         steps: u32,
-        /// Why it stays inside.
+        /// The proof that the access is in bounds.
         proof: Proof,
     },
-    /// `store a[i] = v`: neighbours from `i` on; under a mask only where it is set.
+    /// `store a[i] = v`: a contiguous store from index `i`; under a mask, only set lanes are
+    /// stored.
     Store {
-        /// Where to.
+        /// The destination.
         into: Memory,
-        /// The first.
+        /// The first index.
         at: Operand,
-        /// What.
+        /// The stored value.
         value: Operand,
         /// The mask.
         under: Option<Operand>,
-        /// How many lanes: a scalar is written to all of them.
+        /// The number of lanes; a scalar is broadcast.
         lanes: u32,
-        /// Why it stays inside.
+        /// The proof that the access is in bounds.
         proof: Proof,
     },
-    /// `put a[i] = v`: each lane in turn, at an index of its own; nothing where that is outside, nor where a mask is not
-    /// set. `put add a[i] = v` joins it onto what is there.
+    /// `put a[i] = v`: scatters the lanes in order, each to its own index. Out-of-bounds lanes and
+    /// lanes outside the mask are skipped. `put add a[i] = v` combines the lane with the present
+    /// element.
     Put {
-        /// Where to.
+        /// The destination.
         array: Var,
-        /// The index.
+        /// The indices.
         at: Operand,
-        /// What.
+        /// The stored value.
         value: Operand,
-        /// How it is joined, what is there on the left; without it, it is written.
+        /// The combining operator; the present element is the left operand. Without it, the lane
+        /// overwrites.
         by: Option<Op>,
         /// The mask.
         under: Option<Operand>,
-        /// How many lanes: a scalar stands for all of them.
+        /// The number of lanes; a scalar is broadcast.
         lanes: u32,
     },
-    /// `compress m v -> a[i]`: the lanes under the mask, side by side, from `i` on. What lies behind them, up to as many
-    /// elements as there are lanes, is written too, with whatever.
+    /// `compress m v -> a[i]`: stores the lanes under the mask contiguously from index `i`. It also
+    /// overwrites the elements after them, up to the lane count, with unspecified values.
     Compress {
-        /// Where to.
+        /// The destination.
         array: Var,
-        /// The first.
+        /// The first index.
         at: Operand,
-        /// What.
+        /// The lanes.
         value: Operand,
-        /// Which lanes.
+        /// The mask.
         under: Operand,
-        /// Why it stays inside.
+        /// The proof that the access is in bounds.
         proof: Proof,
     },
-    /// `sort a, b n`: puts the first rows in ascending order, as many of them as all arrays have: see
-    /// [`SortArrays`](loop_lang::ir::StmtKind::SortArrays).
+    /// `sort a, b n`: sorts the first `n` rows in ascending order. All arrays have at least that
+    /// many rows. See [`SortArrays`](loop_lang::ir::StmtKind::SortArrays).
     Sort {
         /// The arrays.
         arrays: Vec<Var>,
-        /// How many rows.
+        /// The number of rows.
         rows: Operand,
     },
     /// `let n = length a`.
@@ -202,21 +208,21 @@ pub enum StmtKind {
         /// The array.
         array: Var,
     },
-    /// `let n = count m`: how many lanes are set.
+    /// `let n = count m`: the number of set lanes.
     Count {
         /// The result.
         to: Value,
         /// The mask.
         of: Operand,
     },
-    /// `let b = any m`: whether a lane is set.
+    /// `let b = any m`: whether any lane is set.
     Any {
         /// The result.
         to: Value,
         /// The mask.
         of: Operand,
     },
-    /// `let s = scan op v`: each lane joined with those before it, in the order of a block's tree: see
+    /// `let s = scan op v`: an inclusive scan over the lanes, in the order of a block's tree. See
     /// [`loop_lang::state`].
     Scan {
         /// The result.
@@ -226,57 +232,59 @@ pub enum StmtKind {
         /// The lanes.
         of: Operand,
     },
-    /// `let x = last v`: the last lane, as a scalar or in all lanes.
+    /// `let x = last v`: the last lane, as a scalar or broadcast.
     Last {
         /// The result.
         to: Value,
         /// The lanes.
         of: Operand,
     },
-    /// `let x = lane v k`: one lane, by its number.
+    /// `let x = lane v k`: one lane by number.
     Lane {
         /// The result.
         to: Value,
         /// The lanes.
         of: Operand,
-        /// Which of them.
+        /// The lane number.
         at: Operand,
     },
-    /// `set lane r k = x`: one lane of a register.
+    /// `set lane r k = x`: sets one lane of a register.
     SetLane {
         /// The register.
         to: Value,
-        /// Which of its lanes.
+        /// The lane number.
         at: Operand,
-        /// What it is from here on.
+        /// Its new value.
         value: Operand,
     },
-    /// `let w = slide x v`: in each lane the one before it, in the first `x`, or the last lane of it.
+    /// `let w = slide x v`: shifts each lane to the next one. The first lane becomes `x`, or the
+    /// last lane of `x`.
     Slide {
         /// The result.
         to: Value,
-        /// What comes in.
+        /// The incoming value.
         first: Operand,
-        /// The lanes; the last one goes.
+        /// The lanes; the last one is dropped.
         of: Operand,
     },
-    /// `let w = reverse v`: the last lane first.
+    /// `let w = reverse v`: reverses the lanes.
     Reverse {
         /// The result.
         to: Value,
         /// The lanes.
         of: Operand,
     },
-    /// `let s = halves op v`: the first half of the lanes joined with the second, lane by lane, until one is left.
+    /// `let s = halves op v`: a tree reduction. It combines the first half of the lanes with the
+    /// second, lane by lane, until one lane is left.
     ///
-    /// `let s = halves beat max v`: by what machines have, where a lane of the second half is taken if it beats that of the
-    /// first.
+    /// `let s = halves beat max v`: the same with the machine's instruction. A lane of the second
+    /// half replaces its partner if it beats it.
     Halves {
         /// The result.
         to: Value,
         /// The operator.
         op: Op,
-        /// Whether it is `max` or `min` as machines have it.
+        /// Whether it is the machine's `max` or `min`.
         beats: bool,
         /// The lanes.
         of: Operand,
@@ -285,88 +293,100 @@ pub enum StmtKind {
     Set {
         /// The register or state.
         to: Value,
-        /// What it is from here on.
+        /// Its new value.
         value: Operand,
     },
-    /// `trap unless ok`: of a mask, unless all lanes are set. Sticky, as in the Loop.
+    /// `trap unless ok`: traps unless all lanes are set. The trap flag is sticky, as in the Loop.
     Trap {
         /// Trap if false.
         unless: Operand,
     },
-    /// `leave at i unless ok`: where it is false, the tile's range ends here, at the counter. What stands behind the loop
-    /// over the range is done; the step that begins here is whoever's who goes on. In a segment that one ends, at its counter,
-    /// and the steps from there on are not taken.
+    /// `leave at i unless ok`: if `ok` is false, ends the tile's range at the counter `i`.
+    /// Statements after the range's loop still run. The caller continues with the step at `i`.
+    /// Within a segment, it ends that segment at its counter, and the remaining steps are not
+    /// taken.
     Leave {
         /// The counter.
         at: Operand,
         /// Leave if false.
         unless: Operand,
     },
-    /// `for i in a .. b step s`: the counter is defined in the body. `b - a` is a multiple of the step.
+    /// `for i in a .. b step s`: a counted loop that defines its counter in the body. `b - a` is a
+    /// multiple of the step.
     For {
         /// The counter.
         counter: Value,
-        /// Where it begins.
+        /// The first counter.
         from: Operand,
-        /// Where it ends.
+        /// The exclusive end.
         to: Operand,
-        /// What it goes up by.
+        /// The increment.
         step: u64,
-        /// Whether the body is written out for each turn; from and to are literals then.
+        /// Whether the body is fully unrolled; both bounds are then literals.
         unroll: bool,
-        /// What is done.
+        /// The loop body.
         body: Vec<Stmt>,
     },
-    /// `segment i in a .. b room x at i`: the steps of an inner rate in a step of the loop over the range; the counter is
-    /// defined in the bodies. They count as steps of the span. Where these would not leave one of those that the
-    /// tile may take, or an array has no room for all of them, the step around is undone: state is as it was when that began,
-    /// and the range ends there.
+    /// `segment i in a .. b room x at i`: the steps of an inner rate within one step of the range's
+    /// loop. The bodies define the counter. These steps count towards the span. A segment fits if
+    /// the tile may take all of its steps and one more, and each array has the capacity for them.
+    /// If it does not fit, the enclosing step is rolled back: its state is restored and the range
+    /// ends there.
     ///
-    /// `segment i in a .. b step s`: so many steps are taken in a turn, and the last turn, which may have fewer, is the
-    /// tail's. What the tail accesses by a room is under a mask of the steps that it has.
+    /// `segment i in a .. b step s`: each iteration takes `s` steps. The last iteration may have
+    /// fewer and runs in `tail`. There, accesses that rely on a capacity check are masked to the
+    /// remaining steps.
     ///
-    /// `segment i in a .. b step s aligned`: turns begin at multiples of their steps. The first one may then have fewer, too: it
-    /// begins before the segment does, and is the tail's.
+    /// `segment i in a .. b step s aligned`: iterations begin at multiples of `s`. The first
+    /// iteration may then also be partial. It begins before the segment does and runs in `tail`.
     ///
-    /// A turn of several steps may be left, with nothing done in it yet: its steps and those behind are the rest's, one by one.
+    /// An iteration of several steps may exit before it has any effect. `rest` then takes its steps
+    /// and all later ones one by one.
     ///
-    /// `segment i in a .. b step s once`: there are no more steps than one turn takes, and it is the tail's, if there are none, too.
+    /// `segment i in a .. b step s once`: a single trip. All steps fit in one iteration, which runs
+    /// in `tail`, even if there are no steps.
     ///
-    /// `segment i in a .. b again`: one that was gone through before in this turn, and so fits. Its steps are no further ones.
+    /// `segment i in a .. b again`: repeats a segment that already fitted in this iteration. Its
+    /// steps do not count a second time.
     Segment {
         /// The counter.
         counter: Value,
-        /// Where it begins.
+        /// The first counter.
         from: Operand,
-        /// Where it ends; no step is taken if that is not behind where it begins.
+        /// The exclusive end. If it is not after `from`, no step is taken.
         to: Operand,
-        /// What the counter goes up by, a power of two.
+        /// The increment, a power of two.
         step: u64,
-        /// Whether turns begin at multiples of their steps.
+        /// Whether iterations begin at multiples of the step.
         aligned: bool,
-        /// Whether there is one turn, whatever its steps.
+        /// Whether there is exactly one iteration.
         once: bool,
-        /// Whether it was gone through before.
+        /// Whether it repeats an earlier segment.
         again: bool,
-        /// Arrays with indices, from whose values on there must be as many elements as the segment has steps; as whole turns
-        /// have, where [`asks_whole_turns`](super::Tile::asks_whole_turns) says so. An index is where the counter begins, a count that goes up by at most
-        /// one in a step, or what steps add to how far the counter has come; of aligned turns the first.
+        /// Capacity checks: arrays and first indices. From each index on, the array must have as
+        /// many elements as the segment has steps. If
+        /// [`asks_whole_turns`](super::Tile::asks_whole_turns) says so, whole iterations must fit.
+        /// An index is the segment's begin, a count that grows by at most one per step, or the
+        /// counter plus an invariant distance. For aligned iterations it is the first.
         rooms: Vec<(Var, Operand)>,
-        /// What is done in each turn; but for one that has not all of its steps, or is the last, if turns have several.
+        /// The body of a full iteration. With several steps per iteration, it excludes the last
+        /// one.
         body: Vec<Stmt>,
-        /// What is done in such a turn.
+        /// The epilogue: the body of a partial or last iteration.
         tail: Vec<Stmt>,
-        /// What is done in each step from the turn on that was left, if turns have several.
+        /// The scalar epilogue: runs each step after an iteration that exited, if iterations have
+        /// several steps.
         rest: Vec<Stmt>,
     },
-    /// `rehearse { .. }`: what is in it is done once all of its segments are known to fit. Before, it is gone through without
-    /// what it changes ([`rehearsal`](super::rehearsal)); if a segment does not fit then, the turn is undone, as ever. Its
-    /// segments are not asked again when it is done. What it defines is known behind it.
+    /// `rehearse { .. }`: runs its body only if all of its segments fit. A dry run first executes a
+    /// copy without side effects ([`rehearsal`](super::rehearsal)). If a segment does not fit, the
+    /// iteration is rolled back. The real execution does not check the segments a second time.
+    /// Definitions in the body stay visible after it.
     Rehearse {
-        /// What is done.
+        /// The body.
         body: Vec<Stmt>,
     },
-    /// `if c { .. } else { .. }`, of a scalar condition.
+    /// `if c { .. } else { .. }`, with a scalar condition.
     If {
         /// The condition.
         cond: Operand,
@@ -375,19 +395,19 @@ pub enum StmtKind {
         /// Arm if false.
         other: Vec<Stmt>,
     },
-    /// `while { test } c { .. }`: goes on while a scalar condition holds that the test computes.
+    /// `while { test } c { .. }`: loops while the scalar condition computed by the test holds.
     While {
         /// Statements that compute the test.
         test: Vec<Stmt>,
-        /// Goes on while true.
+        /// The condition to continue.
         cond: Operand,
-        /// Statements of a turn.
+        /// The loop body.
         body: Vec<Stmt>,
     },
 }
 
 impl StmtKind {
-    /// The statements within it, in order.
+    /// Returns the nested bodies, in order.
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
             StmtKind::For { body, .. } | StmtKind::Rehearse { body } => vec![body],
@@ -400,7 +420,7 @@ impl StmtKind {
         }
     }
 
-    /// The value that it defines or sets.
+    /// Returns the value that it defines or sets.
     pub fn target(&self) -> Option<Value> {
         match self {
             StmtKind::Let { to, .. }
@@ -434,7 +454,7 @@ impl StmtKind {
         }
     }
 
-    /// The memory that it reads or writes without a check.
+    /// Returns the memory that it accesses without a check.
     pub fn memory(&self) -> Option<Memory> {
         match self {
             StmtKind::Load { from, .. } => Some(*from),
@@ -446,7 +466,7 @@ impl StmtKind {
         }
     }
 
-    /// The register or buffer that it reads or writes as memory.
+    /// Returns the register or buffer that it accesses as memory.
     pub fn own(&self) -> Option<Value> {
         match (self, self.memory()) {
             (StmtKind::Across { into, .. }, _) => Some(*into),
@@ -455,7 +475,10 @@ impl StmtKind {
         }
     }
 
-    /// Calls `f` on every array that it reads, writes or asks about itself, and whether it asks for its length.
+    /// Calls `f` on every array that it uses itself.
+    ///
+    /// The second argument tells whether it needs the array's length. Nested statements are not
+    /// visited.
     pub fn each_array(&self, f: &mut impl FnMut(Var, bool)) {
         match self {
             StmtKind::Gather { array, .. }
@@ -485,7 +508,7 @@ impl StmtKind {
         }
     }
 
-    /// Calls `f` on every operand that it reads itself, its bodies aside.
+    /// Calls `f` on every operand that it reads itself, not in its bodies.
     pub fn each_operand(&self, f: &mut impl FnMut(Operand)) {
         match self {
             StmtKind::Let { args, .. } => args.iter().for_each(|a| f(*a)),
@@ -566,7 +589,7 @@ impl StmtKind {
     }
 }
 
-/// Calls `f` on statements and those in their bodies, outer ones first.
+/// Calls `f` on statements and nested statements, outer statements first.
 pub fn each_stmt<'s>(stmts: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
     let mut open: Vec<&'s [Stmt]> = vec![stmts];
     while let Some(stmts) = open.pop() {
@@ -579,7 +602,9 @@ pub fn each_stmt<'s>(stmts: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
     }
 }
 
-/// What statements name, and those in their bodies: operands, what they define and set, registers and buffers as memory.
+/// Collects all values that statements and nested statements mention.
+///
+/// These are operands, definitions, set values, and registers or buffers used as memory.
 pub fn named(stmts: &[Stmt]) -> FxHashSet<Value> {
     let mut all = FxHashSet::default();
     each_stmt(stmts, &mut |s| {
@@ -590,7 +615,7 @@ pub fn named(stmts: &[Stmt]) -> FxHashSet<Value> {
     all
 }
 
-/// What statements set, those in their bodies included: registers, and what is carried.
+/// Lists the registers and state that statements and nested statements set.
 pub fn changed(stmts: &[Stmt]) -> Vec<Value> {
     let mut all = Vec::new();
     each_stmt(stmts, &mut |s| match s.kind {
@@ -604,8 +629,9 @@ pub fn changed(stmts: &[Stmt]) -> Vec<Value> {
     all
 }
 
-/// The arrays that statements read or write, in the order of their first use, and whether they ask for their length: by a
-/// check, or as a value.
+/// Lists the arrays that statements use, in the order of first use.
+///
+/// The flag tells whether a statement needs the array's length, for a check or as a value.
 pub fn arrays(stmts: &[Stmt]) -> Vec<(Var, bool)> {
     let mut arrays: Vec<(Var, bool)> = Vec::new();
     let mut see = |array: Var, length| match arrays.iter_mut().find(|(b, _)| *b == array) {

@@ -1,11 +1,13 @@
-//! A root whose cursors only deliver, through buffers.
+//! Zips: roots whose cursors only produce elements, executed through buffers.
 
 use super::{Origin, Tile};
 use loop_lang::ir::{Atom, RateId, Var};
 use loop_lang::types::Const;
 
-/// Steps of a root that is a zip, and of its cursors, through buffers. It is entered and left at the guard of the root. What
-/// it means is said by [`eval::zip`](crate::eval::zip):
+/// Describes a zip root and its cursors, executed through buffers.
+///
+/// The kernel enters and leaves it at the guard of the root. [`eval::zip`](crate::eval::zip)
+/// defines its semantics:
 ///
 /// ```text
 /// for (;;) {
@@ -15,57 +17,61 @@ use loop_lang::types::Const;
 /// where the last element that was used lay: find it, from where its buffer begins
 /// ```
 ///
-/// Every element that a side tests is a step, and so is each step behind. What has trapped where a side packs may not be needed
-/// at all: then it is left as if that had not been packed.
+/// Each element that an input tests counts as a step, and so does each step of the consumer. An
+/// input may trap while it fills a buffer, on elements that are never used. The zip then exits as
+/// if that buffer had not been filled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Zip {
     /// The root.
     pub rate: RateId,
     /// Its counter.
     pub counter: Var,
-    /// What the counter stays below.
+    /// The upper bound of the counter.
     pub bound: Atom,
-    /// What else it stays below.
+    /// Further upper bounds.
     pub limits: Vec<Atom>,
-    /// What is as here where it is entered: no side has ended.
+    /// Flags with their values at entry: no input has ended.
     pub ends: Vec<(Var, Const)>,
-    /// How many elements a buffer has.
+    /// The capacity of each buffer.
     pub elements: u64,
-    /// Its sides, in order.
+    /// Its inputs, in order.
     pub sides: Vec<Side>,
-    /// What runs behind the cursors, in the order in which it is tried. It reads buffers at the root's counter.
+    /// The consumer's tiles, in the order in which they are tried. They read buffers at the root's
+    /// counter.
     pub behind: Vec<Tile>,
 }
 
-/// A side of a [`Zip`].
+/// Describes one input of a [`Zip`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Side {
     /// The counter of its cursor.
     pub counter: Var,
-    /// What that stays below.
+    /// The upper bound of that counter.
     pub bound: Atom,
-    /// How many elements are packed, or found.
+    /// The number of packed or found elements.
     pub count: Var,
-    /// How many are to be found.
+    /// The number of elements to find.
     pub wanted: Var,
-    /// What it delivers, and a buffer for each: what was used last is what is delivered where the zip is left.
+    /// Each produced value and its buffer. On exit, the value is the last element that was
+    /// consumed.
     pub values: Vec<(Var, Var)>,
-    /// What packs from the counter on, and counts, in the order in which it is tried.
+    /// Tiles that fill the buffers from the counter on, and count, in the order in which they are
+    /// tried.
     pub packs: Vec<Tile>,
-    /// What goes on from the counter, and counts, until as many are found as are wanted: each in turn, from where the one
-    /// before has left.
+    /// Tiles that search from the counter on until the wanted number of elements is found. Each
+    /// continues where the previous one stopped.
     pub finds: Vec<Tile>,
 }
 
 impl Zip {
-    /// All of its tiles.
+    /// Lists all of its tiles.
     pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
         let sides = self.sides.iter();
         let sides = sides.flat_map(|side| side.packs.iter().chain(&side.finds));
         sides.chain(&self.behind)
     }
 
-    /// The side whose buffer an array is.
+    /// Returns the input that owns a buffer array.
     pub fn buffer(&self, array: Var) -> Option<usize> {
         let mut sides = self.sides.iter();
         sides.position(|side| side.buffers().any(|a| a == array))
@@ -73,12 +79,14 @@ impl Zip {
 }
 
 impl Side {
-    /// Its buffers.
+    /// Lists its buffers.
     pub fn buffers(&self) -> impl Iterator<Item = Var> {
         self.values.iter().map(|(_, buffer)| *buffer)
     }
 
-    /// What goes from step to step where it packs, and so begins anew where a buffer is: the counter first.
+    /// Lists the loop-carried values of its packing tiles, the counter first.
+    ///
+    /// They restart where a buffer begins.
     pub fn carried(&self) -> Vec<Var> {
         let mut all = vec![self.counter];
         for (_, data) in self.packs.iter().flat_map(Tile::each_value) {

@@ -1,7 +1,8 @@
-//! Tiles from text: [`parse`] reads what [`Tile::show`] prints.
+//! Tile parser: [`parse`] reads the output of [`Tile::show`].
 //!
-//! What is in a body is further in by two spaces. Names of arrays, combinators and rates are the loop's, those of values
-//! the tile's. Form alone is checked here; the rest is what [`verify`](crate::verify) checks.
+//! Bodies are indented by two spaces. Names of arrays, combinators and rates refer to the loop;
+//! names of values refer to the tile. The parser checks only the form; [`verify`](crate::verify)
+//! checks the rest.
 
 mod stmt;
 mod words;
@@ -17,12 +18,12 @@ use std::fmt;
 use std::iter::Peekable;
 use words::{Line, Parsed};
 
-/// Text that is no tile of a loop.
+/// Describes a syntax error in a tile's text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The line, from 1 on.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What was expected there, and what was found.
+    /// The expected and the actual text.
     pub message: String,
 }
 
@@ -34,9 +35,13 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The tile of a loop that a text says. Values are numbered as they stand in it.
+/// Parses a tile of a loop.
 ///
-/// Errors: the first thing that no tile has at its place, or a name that neither the loop nor the tile has.
+/// Values are numbered in textual order.
+///
+/// # Errors
+///
+/// Returns the first syntax error, or the first unknown name.
 pub fn parse(text: &str, program: &Loop) -> Result<Tile, ParseError> {
     let mut lines = words::lines(text)?.into_iter().peekable();
     let Some(mut first) = lines.next() else {
@@ -82,14 +87,14 @@ struct Parser<'t> {
     program: &'t Loop,
     vars: FxHashMap<&'t str, Var>,
     values: FxHashMap<&'t str, Value>,
-    /// The combinator of the statement before.
+    /// The combinator of the previous statement.
     comb: Option<CombId>,
     lines: Peekable<std::vec::IntoIter<Line<'t>>>,
     tile: Tile,
 }
 
 impl<'t> Parser<'t> {
-    /// The range, entries, and the values that are there before the first statement.
+    /// Parses the range, the entries, and the values before the first statement.
     fn frame(&mut self) -> Parsed<()> {
         let words = [
             "range", "entry", "stream", "given", "state", "scan", "register", "buffer",
@@ -139,14 +144,14 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A value, which its name means from here on.
+    /// Adds a value and binds its name.
     fn add(&mut self, name: &'t str, shape: Shape, origin: Origin) -> Value {
         let value = self.tile.add(name, shape, origin);
         self.values.insert(name, value);
         value
     }
 
-    /// `name: type`, or `name: type of variable` where the loop's variable has another name.
+    /// `name: type`, or `name: type of variable` if the loop's variable has another name.
     fn outer(&mut self, line: &mut Line<'t>, origin: fn(Var) -> Origin) -> Parsed<()> {
         let after = line.peek().0;
         let own = after.and_then(|w| self.vars.get(w).copied());
@@ -160,8 +165,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a) before N`, `(a) whole N`,
-    /// `(a) aligned N` or `(a) runs N`.
+    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a)
+    /// before N`, `(a) whole N`, `(a) aligned N` or `(a) runs N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
@@ -204,7 +209,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Numbers and variables, added and taken away.
+    /// Numbers and variables, added and subtracted.
     fn sum(&self, line: &mut Line<'t>) -> Parsed<Sum> {
         let mut sum = Sum::default();
         let mut times = 1;
@@ -228,7 +233,7 @@ impl<'t> Parser<'t> {
         line.take("a variable of the loop", |w| self.vars.get(w).copied())
     }
 
-    /// The statements of a body that is in so many, itself counted.
+    /// Parses the statements of a body at the given nesting depth.
     fn body(&mut self, depth: usize) -> Parsed<Vec<Stmt>> {
         let mut stmts = Vec::new();
         while let Some(line) = self.lines.next_if(|l| l.depth == depth) {

@@ -1,4 +1,4 @@
-//! Statements.
+//! Statement parser.
 
 use super::words::{Line, Parsed};
 use super::{Parser, typed};
@@ -8,14 +8,14 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl<'t> Parser<'t> {
-    /// A statement, with the bodies below its line. Bodies are in each other no deeper than `body` allows.
+    /// Parses a statement with its bodies. `body` limits the nesting.
     pub(super) fn stmt(&mut self, mut line: Line<'t>, depth: usize) -> Parsed<Stmt> {
         let mut stmt = self.alone(&mut line)?;
         self.bodies(&mut stmt.kind, &line, depth)?;
         Ok(stmt)
     }
 
-    /// The line of a statement, which has no bodies yet.
+    /// Parses the line of a statement, without its bodies.
     fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
             "let", "across", "store", "put", "compress", "sort", "set", "trap", "leave", "for",
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
         Ok(Stmt { comb, kind })
     }
 
-    /// `@comb`; without it, it is that of the statement before.
+    /// `@comb`; the default is the combinator of the previous statement.
     fn owner(&mut self, line: &mut Line<'t>) -> Parsed<CombId> {
         if line.eat("@") {
             let combs = &self.program.combs;
@@ -95,7 +95,7 @@ impl<'t> Parser<'t> {
             .ok_or_else(|| line.expected("`@` and a combinator"))
     }
 
-    /// What stands below the line of a statement.
+    /// Parses the bodies of a statement.
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
             StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
@@ -137,13 +137,13 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A line that begins a further body of the statement before.
+    /// Returns the title line of a further body.
     fn title(&mut self, word: &str, depth: usize) -> Option<Line<'t>> {
         self.lines
             .next_if(|l| l.depth == depth && l.peek().0 == Some(word))
     }
 
-    /// What stands behind `let`. Operands are what they were before it.
+    /// Parses the rest of a `let`. Its operands refer to earlier definitions.
     fn let_(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
         let (name, shape) = typed(line)?;
         line.expect("=")?;
@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
         let what = "an operator, or `load` or another way to define a value";
         let is_known = |w: &str| words.contains(&w) || Op::from_name(w).is_some();
         let word = line.take(what, |w| is_known(w).then_some(w))?;
-        // The value's number is the one after those that are there.
+        // The new value gets the next number.
         let to = crate::ir::Value(self.tile.values.len() as u32);
         let kind = match word {
             "positions" => StmtKind::Positions {
@@ -418,7 +418,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `xN`, N lanes; without it, it is one. `store x8 a[i]`, but `store x8[i]`, of an array with such a name.
+/// `xN`: N lanes, by default one. In `store x8[i]`, `x8` is an array's name; compare `store x8
+/// a[i]`.
 fn wide(line: &mut Line<'_>) -> u32 {
     let (word, next) = line.peek();
     let lanes = |w: &str| w.strip_prefix('x')?.parse().ok();
@@ -441,7 +442,7 @@ fn proof(line: &mut Line<'_>) -> Parsed<Proof> {
     Ok(Proof::Entry(entry))
 }
 
-/// The number of the entry that is called so.
+/// Returns the number of an entry, given its label.
 fn number_of(word: &str) -> Option<usize> {
     let first = *word.as_bytes().first().filter(|b| b.is_ascii_lowercase())?;
     let turns = match &word[1..] {

@@ -1,20 +1,20 @@
-//! Lines of a tile's text and their words.
+//! Lines and words of a tile's text.
 
 use super::ParseError;
 
-/// A line, with the words that are still to be read.
+/// A line with its unread words.
 pub(super) struct Line<'t> {
     number: usize,
-    /// How many bodies it is in; the tile's own is the first.
+    /// The nesting depth of its body, counted from 1 for the tile's own body.
     pub(super) depth: usize,
     words: Vec<&'t str>,
     at: usize,
 }
 
-/// What is read, or what was expected instead.
+/// A parsed item, or a syntax error.
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
-/// The lines that say something: empty ones, and what follows `#`, say nothing.
+/// Returns the lines with content, without comments after `#`.
 pub(super) fn lines(text: &str) -> Parsed<Vec<Line<'_>>> {
     let mut lines = Vec::new();
     for (k, line) in text.lines().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn lines(text: &str) -> Parsed<Vec<Line<'_>>> {
     Ok(lines)
 }
 
-/// Words between spaces; brackets, colons and `@` are words of their own.
+/// Splits a line at spaces; brackets, colons and `@` are separate words.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for mut rest in line.split_whitespace() {
@@ -56,13 +56,13 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 impl<'t> Line<'t> {
-    /// The next word, if there is one, and the one behind it.
+    /// Returns the next word and the word after it.
     pub(super) fn peek(&self) -> (Option<&'t str>, Option<&'t str>) {
         let word = |at: usize| self.words.get(at).copied();
         (word(self.at), word(self.at + 1))
     }
 
-    /// The error that something else was expected here.
+    /// Returns a syntax error about the expected item.
     pub(super) fn expected(&self, what: &str) -> ParseError {
         let got = match self.peek().0 {
             Some(word) => format!("`{word}`"),
@@ -74,7 +74,7 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// What the next word means.
+    /// Reads the next word if it has a meaning.
     pub(super) fn take<T>(
         &mut self,
         what: &str,
@@ -86,35 +86,35 @@ impl<'t> Line<'t> {
         Ok(taken)
     }
 
-    /// Reads on behind the next word.
+    /// Skips the next word.
     pub(super) fn skip(&mut self) {
         self.at += 1;
     }
 
-    /// Whether the next word is this one, which is read then.
+    /// Reads the next word if it matches, and returns whether it did.
     pub(super) fn eat(&mut self, word: &str) -> bool {
         let met = self.peek().0 == Some(word);
         self.at += usize::from(met);
         met
     }
 
-    /// This word.
+    /// Reads this word.
     pub(super) fn expect(&mut self, word: &str) -> Parsed<()> {
         let what = format!("`{word}`");
         self.take(&what, |w| (w == word).then_some(()))
     }
 
-    /// A word that may name something.
+    /// Reads a name.
     pub(super) fn name(&mut self, what: &str) -> Parsed<&'t str> {
         self.take(what, |w| (loop_lang::verify::as_word(w) == w).then_some(w))
     }
 
-    /// A whole number.
+    /// Reads an integer.
     pub(super) fn number(&mut self) -> Parsed<u64> {
         self.take("a whole number", |w| w.parse().ok())
     }
 
-    /// The end of the line.
+    /// Checks for the end of the line.
     pub(super) fn end(&self) -> Parsed<()> {
         match self.peek().0 {
             None => Ok(()),

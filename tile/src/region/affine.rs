@@ -1,42 +1,42 @@
-//! How words go with a sweep's counter: `step * counter + base`.
+//! Affine expressions over an innermost loop's counter: `step * counter + base`.
 
 use loop_lang::ir::{Atom, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
-/// Sums of more terms than this are not followed.
+/// The maximum number of terms of a sum.
 const MAX_TERMS: usize = 8;
 
-/// By how much a word goes up from one iteration to the next.
+/// Describes the difference of a word between consecutive iterations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stride {
-    /// By a constant; down, if it is negative.
+    /// A constant, possibly negative.
     By(i64),
-    /// By a variable that the sweep leaves as it is.
+    /// A loop-invariant variable.
     Of(Var),
 }
 
-/// So many times a constant, or a variable that the sweep leaves as it is.
+/// Represents a multiple of a constant or of a loop-invariant variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Term {
-    /// How often it is added.
+    /// The coefficient.
     pub times: i64,
     /// The constant or variable.
     pub of: Atom,
 }
 
-/// A word as a sum over a sweep's counter, in arithmetic that wraps around.
+/// Represents a word as a linear sum over the loop's counter, in wrapping arithmetic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Affine {
-    /// How often the counter is in it.
+    /// The counter's coefficient.
     pub step: Stride,
-    /// What is added, the last sum first.
+    /// The other terms, the last added first.
     pub base: Vec<Term>,
 }
 
 impl Affine {
-    /// The counter itself.
+    /// Returns the counter itself.
     pub(super) fn counter() -> Affine {
         Affine {
             step: Stride::By(1),
@@ -51,17 +51,21 @@ impl Affine {
         }
     }
 
-    /// Whether it is the same in all iterations.
+    /// Tells whether it is loop-invariant.
     pub fn is_fixed(&self) -> bool {
         self.step == Stride::By(0)
     }
 
-    /// Whether it goes up or down by one: what is accessed there lies side by side.
+    /// Tells whether it changes by one per iteration.
+    ///
+    /// Accesses there are contiguous.
     pub fn is_near(&self) -> bool {
         matches!(self.step, Stride::By(1 | -1))
     }
 
-    /// What is added to the counter, if it is the counter with some values added.
+    /// Returns the values added to the counter, if it is such a sum.
+    ///
+    /// Each value must have coefficient one.
     pub fn beyond(&self) -> Option<Vec<Atom>> {
         let up = self.step == Stride::By(1) && self.base.iter().all(|t| t.times == 1);
         up.then(|| self.base.iter().map(|t| t.of).collect())
@@ -73,7 +77,7 @@ impl Affine {
             (Stride::By(0), step) | (step, Stride::By(0)) => step,
             _ => return None,
         };
-        // What is fixed was added last.
+        // The invariant operand was added last.
         let (first, last) = if self.is_fixed() {
             (self, other)
         } else {
@@ -97,7 +101,7 @@ impl Affine {
         Some(Affine { step, base })
     }
 
-    /// So often a value that the sweep leaves as it is.
+    /// Multiplies by a loop-invariant value.
     fn scaled(&self, by: &Affine) -> Option<Affine> {
         match (&by.base[..], by.step) {
             ([Term { times, of }], Stride::By(0)) => match of {
@@ -112,21 +116,21 @@ impl Affine {
     }
 }
 
-/// The words of a sweep that are such sums.
+/// Holds the words of an innermost loop that are affine.
 #[derive(Default)]
 pub(super) struct Sums {
     known: FxHashMap<Var, Affine>,
 }
 
 impl Sums {
-    /// The sums of a sweep over a counter.
+    /// Starts with the counter alone.
     pub(super) fn over(counter: Var) -> Sums {
         Sums {
             known: FxHashMap::from_iter([(counter, Affine::counter())]),
         }
     }
 
-    /// What a value is; `outside` says whether the sweep leaves a variable as it is.
+    /// Returns the sum of a value. `outside` tells whether a variable is loop-invariant.
     pub(super) fn get(&self, a: Atom, outside: impl Fn(Var) -> bool) -> Option<Affine> {
         match a {
             Atom::Const(Const { ty: Ty::U64, .. }) => Some(Affine::fixed(a)),
@@ -138,7 +142,7 @@ impl Sums {
         }
     }
 
-    /// Takes in `v = op args`, of words.
+    /// Records `v = op args` over words.
     pub(super) fn add(&mut self, v: Var, op: Op, args: &[Atom], outside: impl Fn(Var) -> bool) {
         let [a, b] = args else {
             return;

@@ -1,8 +1,8 @@
-//! What is known of a sweep while comparisons with its counter keep their answers.
+//! Loop cases: facts that hold while comparisons with the counter keep their answers.
 //!
-//! `append` asks whether its index is below a length, `windows` keeps indices within an array. Over a
-//! range of the counter on which these answers stay what they are, the body is plain: what it reads
-//! is at a fixed distance from the counter.
+//! For example, `append` compares its index with a length, and `windows` keeps indices within an
+//! array. While these answers stay constant, the body is simple: its reads are at a fixed distance
+//! from the counter.
 
 use super::{Access, Region, Stride, Sweep};
 use livefusion_backend::facts;
@@ -12,17 +12,17 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// More versions than this of one sweep are not told apart.
+/// The maximum number of cases of one loop.
 const MAX_CASES: usize = 4;
-/// Comparisons in one case.
+/// The maximum number of comparisons of a case.
 const MAX_TESTS: usize = 64;
-/// Values of more operators than this are not followed.
+/// The maximum number of operators in a tracked value.
 const MAX_SIZE: usize = 32;
 
-/// How a value goes with the counter.
+/// Describes how a value changes with the counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shape {
-    /// Not at all.
+    /// Loop-invariant.
     Fixed,
     /// Up by one in each iteration.
     Up,
@@ -30,27 +30,29 @@ enum Shape {
     Down,
 }
 
-/// How a value at a fixed distance is computed from others.
+/// Describes how a value at a fixed distance from the counter is computed.
 #[derive(Clone, Copy, Debug)]
 pub enum Def {
-    /// Two values added.
+    /// The sum of two values.
     Sum(Atom, Atom),
-    /// One less another.
+    /// The first minus the second.
     Difference(Atom, Atom),
-    /// Another value.
+    /// A copy.
     Same(Atom),
 }
 
-/// Whether `moving < edge` (`<=` if `inclusive`), where one goes with the counter and one is fixed.
+/// Describes a comparison `moving < edge` (`<=` if `inclusive`) and its answer.
+///
+/// `moving` changes by one with the counter; `edge` is loop-invariant.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
-    /// What goes with the counter.
+    /// The varying operand.
     pub moving: Atom,
-    /// Whether it goes down.
+    /// Whether it decreases.
     pub down: bool,
-    /// What it is compared with.
+    /// The invariant operand.
     pub edge: Atom,
-    /// Whether it may be equal.
+    /// Whether equality also holds.
     pub inclusive: bool,
     /// The answer in this case.
     pub holds: bool,
@@ -63,58 +65,59 @@ impl Test {
     }
 }
 
-/// An access that cannot miss in a case.
+/// Describes an access that is in bounds throughout a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// The array: a parameter, or one that the loop makes.
+    /// The array: a parameter, or an array made by the loop.
     pub array: Var,
-    /// Where it is read or written.
+    /// The index.
     pub index: Var,
-    /// Whether the index goes down.
+    /// Whether the index decreases.
     pub down: bool,
 }
 
-/// One combination of answers, and what follows from it.
+/// Holds one combination of answers and its consequences.
 #[derive(Clone, Default)]
 pub struct Case {
     /// The answers.
     pub tests: Vec<Test>,
-    /// Accesses that whoever enters the case makes sure of.
+    /// Accesses that need a capacity check when the case is entered.
     pub rooms: Vec<Room>,
-    /// Conditions that are the same in the whole sweep, and are taken to be so; whoever enters the case makes sure of them, too.
+    /// Loop-invariant conditions with assumed values; these are also checked when the case is
+    /// entered.
     pub assumed: Vec<(Var, bool)>,
-    /// Conditions whose value is known.
+    /// Conditions with known values.
     pub known: FxHashMap<Var, bool>,
-    /// Minima and maxima that are one of their operands.
+    /// Minima and maxima that equal one of their operands.
     pub same: FxHashMap<Var, Atom>,
-    /// Variables at a fixed distance from the counter, and fixed ones.
+    /// Invariant variables, and variables at a fixed distance from the counter.
     pub near: FxHashSet<Var>,
-    /// What is defined in arms that are not taken.
+    /// Definitions in arms that are not taken.
     pub skipped: FxHashSet<Var>,
-    /// Definitions, and of how many operators each is made.
+    /// Definitions with their operator counts.
     defs: FxHashMap<Var, (Def, usize)>,
 }
 
 impl Case {
-    /// Whether anything is asked, before a row or in it.
+    /// Tells whether it has comparisons or assumed conditions.
     pub fn asks(&self) -> bool {
         !self.tests.is_empty() || !self.assumed.is_empty()
     }
 
-    /// The room that an access has in it.
+    /// Returns the capacity check of an access.
     pub fn room_of(&self, access: &Access) -> Option<&Room> {
         let place = (access.array, access.index);
         let mut rooms = self.rooms.iter();
         rooms.find(|room| (room.array, Atom::Var(room.index)) == place)
     }
 
-    /// How a value is computed from others that are known before the sweep, if it is.
+    /// Returns how a value follows from values that are known before the loop.
     pub fn def(&self, a: Atom) -> Option<Def> {
         let def = self.defs.get(&a.var()?)?;
         Some(def.0)
     }
 
-    /// What computes values in this case, and nothing else of it.
+    /// Returns the case's value definitions without its other facts.
     pub fn defs_alone(&self) -> Case {
         Case {
             defs: self.defs.clone(),
@@ -123,29 +126,30 @@ impl Case {
     }
 }
 
-/// What is known of a sweep range by range.
+/// Holds the cases of an innermost loop.
 #[derive(Clone, Default)]
 pub struct Cases {
-    /// One for each combination of answers, or, where these are many, the one for the middle of a long sweep.
+    /// One case per combination of answers. If these are too many, the case for the middle of a
+    /// long loop.
     pub cases: Vec<Case>,
-    /// What else there is where the cases are not all: comparisons up to whose next change nothing is known, and what computes
-    /// them.
+    /// The rest of the loop, if the cases do not cover it: comparisons that limit its ranges, and
+    /// the definitions of their operands.
     pub general: Option<(Vec<Test>, Case)>,
 }
 
 impl Cases {
-    /// Whether they tell more than what is known anyway.
+    /// Tells whether the cases add facts about the loop.
     pub fn tell(&self, sweep: &Sweep) -> bool {
         let near = |r: &Room| r.index != sweep.counter;
         self.ask() || self.cases.iter().any(|c| c.rooms.iter().any(near))
     }
 
-    /// Whether anything is compared.
+    /// Tells whether any case has comparisons.
     pub fn ask(&self) -> bool {
         self.cases.iter().any(|c| !c.tests.is_empty())
     }
 
-    /// Whether an access is to neighbours, in each case that does it.
+    /// Tells whether an access is in bounds in each case that executes it.
     pub fn prove(&self, sweep: &Sweep, access: &Access) -> bool {
         let read = match &sweep.statements[access.statement].stmt.kind {
             StmtKind::ReadArray(v, ..) => Some(*v),
@@ -158,7 +162,7 @@ impl Cases {
 }
 
 impl Region<'_> {
-    /// The cases of a sweep.
+    /// Computes the cases of an innermost loop.
     pub fn cases(&self, sweep: &Sweep) -> Cases {
         let mut cases = Vec::new();
         let mut open = vec![Vec::new()];
@@ -187,8 +191,10 @@ impl Region<'_> {
         }
     }
 
-    /// The only case of an inner loop that asks nothing, with what it accesses beside its counter, if it does. Its segments ask for
-    /// that room, too.
+    /// Returns the only case of an inner loop without comparisons.
+    ///
+    /// The case lists the loop's accesses at indices other than its counter. Its segments check the
+    /// capacity for them too. The result is none without such accesses.
     pub fn in_segments(&self, sweep: &Sweep) -> Option<Case> {
         let is_inner = matches!(self.program.rate(sweep.rate).kind, RateKind::Nested { .. });
         if !is_inner || !sweep.exits.is_empty() {
@@ -209,13 +215,17 @@ impl Region<'_> {
         (!case.rooms.is_empty()).then_some(case)
     }
 
-    /// The case for the middle of a long sweep, if there are not too many comparisons.
+    /// Returns the case for the middle of a long loop.
+    ///
+    /// The result is none if there are too many comparisons.
     pub fn middle(&self, sweep: &Sweep) -> Option<Case> {
         self.middle_if(sweep, false)
     }
 
-    /// The case for the middle of a long row that is as most are thought to be: where a condition is the same in all of a row, the
-    /// arm is taken that reads, and nothing traps.
+    /// Returns the case for the middle of a typical long row.
+    ///
+    /// Where a condition is constant in a row, the arm that reads is assumed taken, and traps are
+    /// assumed not to occur.
     pub fn middle_of_row(&self, sweep: &Sweep) -> Option<Case> {
         self.middle_if(sweep, true)
     }
@@ -231,8 +241,8 @@ impl Region<'_> {
         None
     }
 
-    /// What is known of a sweep under answers to its comparisons, in the order of their statements; the comparison
-    /// that wants one more answer, if these are too few.
+    /// Computes the case for given answers to comparisons, in statement order. If answers are
+    /// missing, it returns the first open comparison as an error.
     fn case(&self, sweep: &Sweep, answers: &[bool], assumes: bool) -> Result<Case, Test> {
         let mut walk = Walk {
             region: self,
@@ -253,8 +263,8 @@ impl Region<'_> {
     }
 }
 
-/// The answer to a comparison in the middle of a long sweep: how far that has come is beyond what is asked near the beginning,
-/// such as constants, and what lies ahead is well before the end.
+/// Returns the answer to a comparison in the middle of a long loop. There, the counter has passed
+/// all bounds near the start, such as constants. It is well before all bounds near the end.
 fn is_before_in_the_middle(sweep: &Sweep, test: &Test) -> bool {
     let come = sweep.affine(test.moving);
     let has_come = come
@@ -262,7 +272,8 @@ fn is_before_in_the_middle(sweep: &Sweep, test: &Test) -> bool {
     !test.down && !has_come && matches!(test.edge, Atom::Var(_))
 }
 
-/// A body that is looked at under answers given in order; none are left at `undecided`.
+/// Walks a body under answers given in order. `undecided` holds the comparison that lacks an
+/// answer.
 struct Walk<'w> {
     region: &'w Region<'w>,
     sweep: &'w Sweep<'w>,
@@ -284,7 +295,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the body neither defines nor updates a variable, and it is no lane of a loop before.
+    /// Tells whether the body neither defines nor updates a variable, and it is no lane of an
+    /// earlier loop.
     fn is_outside(&self, v: Var) -> bool {
         let facts = &self.region.facts;
         self.sweep.leaves(v) && facts.local_group(self.program(), v).is_none()
@@ -300,13 +312,13 @@ impl Walk<'_> {
 
     fn known(&self, a: Atom) -> Option<bool> {
         match a {
-            // A word has no truth value: `not` and `and` of words are of their bits.
+            // Words have no truth value: `not` and `and` of words are bitwise.
             Atom::Const(c) => (c.ty == Ty::Bool).then_some(c.bits != 0),
             Atom::Var(v) => self.case.known.get(&v).copied(),
         }
     }
 
-    /// Statements that run in each iteration; those in arms may, if their condition is not known.
+    /// Walks statements of every iteration. Arms with an unknown condition may or may not run.
     fn stmts(&mut self, stmts: &[Stmt]) {
         let mut work: Vec<(&[Stmt], bool)> = vec![(stmts, true)];
         while let Some((stmts, sure)) = work.pop() {
@@ -347,7 +359,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes a condition to be such that the arm is taken that reads, if only one does.
+    /// Assumes that the arm with reads is taken, if only one arm reads.
     fn assume_arm(&mut self, cond: Atom, then: &[Stmt], other: &[Stmt]) -> Option<bool> {
         let reads = |arm: &[Stmt]| {
             let mut reads = false;
@@ -362,7 +374,7 @@ impl Walk<'_> {
         self.known(cond)
     }
 
-    /// Takes a condition that is the same in the whole sweep to be so, if nothing is known of it.
+    /// Assumes the value of a loop-invariant condition, if it is unknown.
     fn assume(&mut self, cond: Atom, truth: bool) {
         let fixed = |v: &Var| self.assumes && self.is_outside(*v) && self.known(cond).is_none();
         if let Some(v) = cond.var().filter(fixed) {
@@ -441,13 +453,13 @@ impl Walk<'_> {
         }
     }
 
-    /// The answer to a comparison; `x` is the shape of `a`, and one of the two is fixed.
+    /// Answers a comparison. `x` is the shape of `a`; one operand is loop-invariant.
     fn compare(&mut self, op: Op, a: Atom, b: Atom, x: Shape) -> Option<bool> {
         let (moving, edge, mirrored) = match x {
             Shape::Fixed => (b, a, true),
             Shape::Up | Shape::Down => (a, b, false),
         };
-        // Everything is said by `<` and `<=` of what moves.
+        // Normalises to `<` and `<=` with the varying operand on the left.
         let (inclusive, negated) = match (op, mirrored) {
             (Op::Lt, false) => (false, false),
             (Op::Le, false) => (true, false),
@@ -484,7 +496,7 @@ impl Walk<'_> {
         Some(holds != negated)
     }
 
-    /// Statements of an arm that is not taken.
+    /// Records the definitions of an arm that is not taken.
     fn skip(&mut self, stmts: &[Stmt]) {
         facts::each_stmt(stmts, &mut |s| {
             facts::each_def(s, &mut |v| {

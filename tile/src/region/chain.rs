@@ -1,5 +1,7 @@
-//! What goes from one element to the next, told apart from the rest of a sweep: folds left to right, scans of what is
-//! filtered. The rest runs in vectors; these statements run lane by lane, behind what they need, and before what needs them.
+//! Recurrences: serial statements of an innermost loop, separated from the vectorisable rest.
+//!
+//! Examples are left-to-right folds and scans of filtered elements. The rest runs in vectors. The
+//! recurrence's statements run lane by lane, after their operands and before their uses.
 
 use super::{Region, Role, Statement, Sweep};
 use livefusion_backend::facts;
@@ -8,43 +10,45 @@ use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// How deep picks are followed.
+/// The maximum depth of selections that are followed.
 const MAX_PICKS: usize = 16;
 
-/// The statements of a sweep that run from element to element. Statements are known by their positions.
+/// Holds the statements of an innermost loop that form a recurrence.
+///
+/// Statements are identified by position.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    /// The sub rate that they are in, by the step that enters it.
+    /// The sub rate of the statements, as the step that enters it.
     pub sub: Option<usize>,
-    /// What they carry.
+    /// The loop-carried variables.
     pub vars: BTreeSet<Var>,
     /// The statements, without those in their regions.
     pub held: BTreeSet<usize>,
-    /// What is computed from what they make, and is not needed by them.
+    /// Dependents of the recurrence outside it.
     pub behind: BTreeSet<usize>,
-    /// What they read that the rest makes.
+    /// Operands that the rest of the loop defines.
     pub inputs: BTreeSet<Var>,
-    /// What they make, or carry, that is read behind them.
+    /// Results and loop-carried values with later uses.
     pub exports: BTreeSet<Var>,
-    /// When an element changes anything, if it often does not: it takes the place of what was there, or leaves that.
+    /// Conditions under which an element changes the carried values, if changes are rare.
     pub changes: Option<Vec<Change>>,
 }
 
-/// When an element changes what is carried.
+/// Describes when an element changes the carried values.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
     /// Never.
     Never,
     /// Always.
     Always,
-    /// Where a variable would come to another value than it has.
+    /// If the variable's next value differs from its current one.
     Differs(Var, Atom),
-    /// The first where a condition holds, else the second.
+    /// The first if a condition holds, otherwise the second.
     If(Atom, Box<Change>, Box<Change>),
 }
 
 impl Change {
-    /// Whether this happens wherever another does, as far as their forms tell.
+    /// Tells whether this change occurs whenever the other does, judged by their form.
     fn covers(&self, other: &Change) -> bool {
         match (self, other) {
             (Change::Always, _) | (_, Change::Never) => true,
@@ -57,9 +61,11 @@ impl Change {
 }
 
 impl Region<'_> {
-    /// What goes from one element to the next in a sweep, if there is any.
+    /// Returns the recurrence of an innermost loop, if it has one.
     ///
-    /// Errors: the rule by which it cannot be told apart from the rest.
+    /// # Errors
+    ///
+    /// Returns the rule that keeps it from being separated from the rest.
     pub fn chain(&self, sweep: &Sweep) -> Result<Option<Chain>, &'static str> {
         let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
         let vars = sweep.roles.iter().filter(|(_, role)| serial(role));
@@ -140,7 +146,8 @@ impl Region<'_> {
 }
 
 impl Chain {
-    /// Finds what goes in and out; whether its statements leave no trace and are soon done.
+    /// Finds inputs and exports. The result tells whether its statements are cheap and have no side
+    /// effects.
     fn find_borders(&mut self, region: &Region, sweep: &Sweep) -> Result<bool, &'static str> {
         let mut made: FxHashSet<Var> = self.vars.iter().copied().collect();
         let mut plain = true;
@@ -184,7 +191,7 @@ impl Chain {
         Ok(plain)
     }
 
-    /// Its statements, or those behind it, in order.
+    /// Lists top-level statements of a set, in order.
     pub fn tops<'s, 'a>(
         &'s self,
         sweep: &'s Sweep<'a>,
@@ -194,12 +201,12 @@ impl Chain {
     }
 }
 
-/// What is carried from step to step, and all that follows from it.
+/// Holds the loop-carried values and everything that depends on them.
 struct Carried<'a> {
     late: FxHashSet<Var>,
-    /// What defines each variable.
+    /// The definition of each variable.
     makers: FxHashMap<Var, &'a Stmt>,
-    /// What each carried variable is next.
+    /// The next value of each carried variable.
     next: FxHashMap<Var, Atom>,
 }
 
@@ -232,14 +239,14 @@ impl<'a> Carried<'a> {
         self.late.contains(&v)
     }
 
-    /// Whether a statement uses something that follows from what is carried.
+    /// Tells whether a statement depends on carried values.
     fn follows(&self, sweep: &Sweep, s: &Statement) -> bool {
         let mut follows = false;
         each_use(sweep, s, &mut |u| follows |= self.is_late(u));
         follows
     }
 
-    /// When a variable changes.
+    /// Returns the condition under which a variable changes.
     fn changes(&self, v: Var) -> Change {
         match self.next.get(&v) {
             Some(next) => self.change(*next, v, MAX_PICKS),
@@ -279,14 +286,14 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Whether a statement updates what is carried.
+/// Tells whether a statement updates a carried variable.
 fn updates(region: &Region, s: &Stmt, vars: &BTreeSet<Var>) -> bool {
     let mut updates = false;
     facts::each_update(region.program, s, &mut |v| updates |= vars.contains(&v));
     updates
 }
 
-/// Calls `f` on everything that a statement uses, in its regions too.
+/// Calls `f` on every use of a statement, in its regions too.
 fn each_use(sweep: &Sweep, s: &Statement, f: &mut impl FnMut(Var)) {
     for s in sweep.within(s) {
         facts::each_use(s.stmt, f);

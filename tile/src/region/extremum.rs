@@ -1,4 +1,4 @@
-//! Folds to the largest or smallest float that may be computed again from the elements alone.
+//! Folds to the minimum or maximum float that can be recomputed from their elements.
 
 use super::{Region, Role, Sweep};
 use livefusion_backend::facts;
@@ -6,22 +6,24 @@ use loop_lang::ir::{Atom, Combine, StmtKind, Var};
 use loop_lang::op::Op;
 use rustc_hash::FxHashSet;
 
-/// A fold to the largest or smallest float of what a sweep computes without a trace.
+/// Describes a min or max fold over floats without side effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extremum {
     /// The variable, in lanes.
     pub var: Var,
-    /// What it is next.
+    /// Its next value.
     pub next: Var,
-    /// Which of the two.
+    /// `Min` or `Max`.
     pub op: Op,
     /// The element.
     pub elem: Atom,
 }
 
 impl Region<'_> {
-    /// The folds of a sweep to largest and smallest floats, of which nothing but the fold itself reads what it has come to,
-    /// and whose elements follow from memory that the sweep does not write, and from nothing that is carried.
+    /// Lists the min and max folds of floats that can be recomputed.
+    ///
+    /// Only the fold itself reads its result in the loop. The elements depend on memory that the
+    /// loop does not write, and on no loop-carried value.
     pub fn extrema(&self, sweep: &Sweep) -> Vec<Extremum> {
         let all = sweep.groups.iter();
         all.filter_map(|g| {

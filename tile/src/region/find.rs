@@ -1,4 +1,4 @@
-//! How a sweep is found, and what it does.
+//! Discovery and analysis of innermost loops.
 
 use super::affine::{Affine, Stride, Sums};
 use super::cost::{Cost, cost};
@@ -14,18 +14,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Sweep<'a> {
-    /// The sweep of a rate, if it is one. `random` are the parameters that are read at any index.
+    /// Returns the innermost loop of a rate, if it is one. `random` lists the parameters read at
+    /// arbitrary indices.
     pub(super) fn of(
         region: &Region<'a>,
         random: &FxHashSet<Var>,
         rate: RateId,
     ) -> Option<Sweep<'a>> {
         let sweep = Sweep::with(region, random, rate, region.steps(rate)?);
-        // What puts elements in order stands between the passes over them.
+        // A sort separates the passes before and after it.
         sweep.filter(|sweep| !sweep.sorts)
     }
 
-    /// What a loop rate does in these steps.
+    /// Analyses a loop rate with the given steps.
     pub(super) fn with(
         region: &Region<'a>,
         random: &FxHashSet<Var>,
@@ -71,7 +72,7 @@ impl<'a> Sweep<'a> {
         };
         sweep.find_statements(region)?;
         let moves = |v: Var| !sweep.leaves(v);
-        // The counter's own update stands where it is reached in every iteration: at the rate itself.
+        // The counter's own update is in the rate itself: every iteration reaches it.
         let counts = |s: &Statement| {
             s.sub.is_none() && matches!(s.stmt.kind, StmtKind::Assign(v, _) if v == counter)
         };
@@ -87,7 +88,8 @@ impl<'a> Sweep<'a> {
         Some(sweep)
     }
 
-    /// Takes in the blocks; none if a statement has no place in a straight loop.
+    /// Collects the statements of all blocks. The result is none if a statement does not fit in
+    /// straight-line code.
     fn find_statements(&mut self, region: &Region<'a>) -> Option<()> {
         let mut subs: Vec<usize> = Vec::new();
         for at in 0..self.steps.len() {
@@ -113,7 +115,7 @@ impl<'a> Sweep<'a> {
         Some(())
     }
 
-    /// Regions are nested no deeper than the language allows.
+    /// Recursion is bounded by the language's nesting limit.
     fn flatten(
         &mut self,
         program: &Loop,
@@ -138,7 +140,7 @@ impl<'a> Sweep<'a> {
         sum
     }
 
-    /// Notes what the statements of a block do, from one of them on.
+    /// Records the uses, definitions and effects of a block's statements, starting at `from`.
     fn take(&mut self, region: &Region, placed: &Placed, from: usize) -> Option<()> {
         let program = region.program;
         facts::each_leaving_use(placed.block, &mut |v| {
@@ -156,7 +158,7 @@ impl<'a> Sweep<'a> {
                 self.defs.insert(v);
             });
             match &s.stmt.kind {
-                // In a region they could happen more than once in an iteration.
+                // In a region, these could run several times per iteration.
                 StmtKind::Assign(..) | StmtKind::Scan { .. } if !s.top => return None,
                 StmtKind::Assign(v, a) => self.updates.entry(*v).or_default().push(a.var()),
                 StmtKind::Scan { .. } => facts::each_update(program, s.stmt, &mut |v| {
@@ -205,7 +207,7 @@ impl<'a> Sweep<'a> {
         Some(())
     }
 
-    /// Finds what is the same in all iterations, and what goes with the counter.
+    /// Finds loop-invariant and affine values.
     fn find_shapes(&mut self, program: &Loop) {
         let mut sums = std::mem::take(&mut self.sums);
         let mut fixed = std::mem::take(&mut self.fixed);
@@ -230,7 +232,7 @@ impl<'a> Sweep<'a> {
         (self.sums, self.fixed) = (sums, fixed);
     }
 
-    /// Finds how arrays are accessed, and which accesses cannot miss.
+    /// Classifies array accesses and finds those that are always in bounds.
     fn find_accesses(&mut self, region: &Region, random: &FxHashSet<Var>) {
         let is_inner = matches!(region.program.rate(self.rate).kind, RateKind::Nested { .. });
         let mut accesses = std::mem::take(&mut self.accesses);
@@ -286,7 +288,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Finds what all iterations join onto elements side by side.
+    /// Finds the contiguous scatters that every iteration does.
     fn find_joined(&self, region: &Region) -> FxHashSet<(Var, Var)> {
         let mut used: FxHashMap<Var, usize> = FxHashMap::default();
         for access in &self.accesses {
@@ -308,7 +310,7 @@ impl<'a> Sweep<'a> {
         joins.filter(side_by_side).collect()
     }
 
-    /// Finds what is carried; none if lanes of another loop are updated.
+    /// Finds loop-carried variables. The result is none if lanes of another loop are updated.
     fn find_carried(&mut self, region: &Region) -> Option<()> {
         let (program, facts) = (region.program, &region.facts);
         for v in self.updates.keys().filter(|v| **v != self.counter) {
@@ -325,7 +327,7 @@ impl<'a> Sweep<'a> {
         Some(())
     }
 
-    /// Finds what comes from outside.
+    /// Finds values from outside the loop.
     fn find_scalars(&mut self, region: &Region) {
         let (program, facts) = (region.program, &region.facts);
         for v in self.uses.iter().filter(|v| !self.defs.contains(v)) {
@@ -347,7 +349,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Whether a carried variable is updated in one place, to one more than it is.
+    /// Tells whether a carried variable has a single update, by one.
     fn goes_up_by_one(&self, region: &Region, v: Var) -> bool {
         let next = match self.updates.get(&v).map(Vec::as_slice) {
             Some([Some(next)]) => self.successors.get(next),

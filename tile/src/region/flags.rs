@@ -1,4 +1,4 @@
-//! Flags that a sweep goes on by: while they are set, every step is taken.
+//! Loop-continuation flags: while they are set, every step is taken.
 
 use super::{Region, Role, Step, Sweep};
 use livefusion_backend::facts;
@@ -8,24 +8,30 @@ use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
-/// The flags that a sweep's guard tests, each of which a step sets to what follows from its own elements.
+/// Holds the flags of a loop's guard.
+///
+/// Each step sets them to a condition on its own elements.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// The flags.
     pub vars: BTreeSet<Var>,
-    /// What must hold of a step's elements, all of it, for the next step to be taken: each under the tests of the sub rates
-    /// that it is in.
+    /// Conditions on a step's elements under which the next step is taken; all must hold. Each has
+    /// the tests of its enclosing sub rates.
     pub goes: Vec<(Vec<Atom>, Atom)>,
-    /// Counts with their limits: it goes on while each is less.
+    /// Counts with their limits: the loop continues while each is below its limit.
     pub limits: Vec<(Var, Atom)>,
-    /// The statements, by position, that find that out.
+    /// The statements that compute the conditions, by position.
     pub early: BTreeSet<usize>,
 }
 
 impl Region<'_> {
-    /// The flags of a sweep's exits; none where it has no exits.
+    /// Returns the flags of a loop's exits.
     ///
-    /// Errors: the rule by which exits must be asked step by step.
+    /// The result is empty without exits.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that forces exits to be tested step by step.
     pub fn flags(&self, sweep: &Sweep) -> Result<Flags, &'static str> {
         let mut flags = Flags::default();
         for exit in &sweep.exits {
@@ -59,7 +65,7 @@ impl Region<'_> {
         Ok(flags)
     }
 
-    /// What a flag is next, if nothing else looks at it.
+    /// Returns the next value of a flag that has no other use.
     fn flag(&self, sweep: &Sweep, v: Var) -> Option<(Var, (Vec<Atom>, Atom))> {
         let truth = matches!(self.program.ty(v), Type::Scalar(Ty::Bool));
         let once = sweep.updates.get(&v).is_some_and(|next| next.len() == 1);
@@ -84,17 +90,17 @@ impl Region<'_> {
         let (sub, next) = next?;
         let goes = match (next, and) {
             (goes, None) => goes,
-            // It stays unset once it is: that is asked for, too.
+            // A cleared flag stays cleared, which is tested as well.
             (Atom::Var(made), Some((both, other))) if made == both => other,
             _ => return None,
         };
         let mut under = self.tests(sweep, sub);
-        // While the flag is set, so is what it admits.
+        // While the flag is set, the tests on it hold.
         under.retain(|a| *a != Atom::Var(v));
         Some((v, (under, goes)))
     }
 
-    /// The tests of a sub rate and those around it.
+    /// Lists the tests of a sub rate and its enclosing sub rates.
     pub(super) fn tests(&self, sweep: &Sweep, sub: Option<usize>) -> Vec<Atom> {
         let steps = sweep.steps.iter().enumerate();
         let around = steps.filter_map(|(k, step)| match step {
@@ -107,8 +113,9 @@ impl Region<'_> {
             .collect()
     }
 
-    /// The statements, those in regions aside, that what is needed follows from, if they leave no trace: they read memory
-    /// that the sweep does not write, and nothing that is carried.
+    /// Returns the top-level definitions of the needed values and their operands. The result is
+    /// none if these have side effects, read memory that the loop writes, or depend on loop-carried
+    /// values.
     pub(super) fn without_trace(
         &self,
         sweep: &Sweep,

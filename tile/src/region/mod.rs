@@ -1,23 +1,23 @@
-//! What is known of a loop and its statements, found once for all who write code.
+//! Loop analysis, computed once and shared by all code generators.
 //!
-//! | module | what it finds |
+//! | module | analysis |
 //! | --- | --- |
-//! | `sweep` | what a loop rate with only subrates below it does in an iteration, in order |
-//! | `find` | which rates are sweeps, and what is said of them |
+//! | `sweep` | an innermost loop: a loop rate with only sub rates inside, as one straight iteration |
+//! | `find` | finds the innermost loops and their properties |
 //! | `order` | the straight order of a rate's blocks |
-//! | `nest` | a root whose inner loops are all sweeps |
-//! | `role` | how what is carried is updated, as far as several steps may be taken at a time |
-//! | `chain` | what goes from one element to the next, beside what vectors do |
-//! | `flags` | what it goes on by, step by step |
-//! | `extremum` | folds to the largest or smallest float that may be computed again |
-//! | `affine` | how words go with a sweep's counter |
+//! | `nest` | loop rates whose inner loops are all analysed |
+//! | `role` | the update patterns of loop-carried variables, for vectorisation |
+//! | `chain` | recurrences, separated from vectorisable statements |
+//! | `flags` | loop-continuation flags |
+//! | `extremum` | min and max folds of floats that can be recomputed |
+//! | `affine` | affine values over the loop's counter |
 //! | `case` | the same under answers to comparisons with the counter |
-//! | `streamed` | results that are written in step, and not looked at |
-//! | `cost` | how much statements do, and how long one waits for another |
-//! | `zip` | roots whose cursors only deliver, and the sweeps that these and the rest are apart from each other |
-//! | `show` | nothing: it prints all of this |
+//! | `streamed` | results that are stored at the counter and not read |
+//! | `cost` | work and latency of statements |
+//! | `zip` | roots whose cursors only produce elements, and the loops derived from them |
+//! | `show` | text form of the analysis |
 //!
-//! A region is found in time in proportion to the loop's size.
+//! The analysis takes time linear in the loop's size.
 
 mod affine;
 mod case;
@@ -52,7 +52,7 @@ use loop_lang::ir::{ParamKind, Place, RateId, Stmt, StmtKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
-/// A loop and what is known of it.
+/// Holds a loop and its analysis.
 ///
 /// ```
 /// use livefusion_tile::region::Region;
@@ -79,24 +79,29 @@ use std::cell::OnceCell;
 pub struct Region<'a> {
     /// The loop.
     pub program: &'a Loop,
-    /// Where its blocks are, who owns which variable, which updates wait.
+    /// Its block positions, variable owners and pending updates.
     pub facts: Facts<'a>,
-    /// Arrays that it makes, as the layout numbers them.
+    /// Arrays that it makes, in layout order.
     pub made: &'a [Var],
-    /// Its sweeps, by rate.
+    /// Its innermost loops, by rate.
     sweeps: Vec<Option<Sweep<'a>>>,
-    /// Its loop rates with others in them, inner ones first.
+    /// Its loop rates with inner loops, inner ones first.
     nests: Vec<Nest<'a>>,
-    /// The arrays that it fills, once somebody has asked.
+    /// The arrays that it fills, computed lazily.
     filled: OnceCell<FxHashSet<Var>>,
-    /// Its roots with cursors, once somebody has asked.
+    /// Its zip roots, computed lazily.
     zips: OnceCell<Zips>,
 }
 
 impl<'a> Region<'a> {
-    /// What is known of a loop. `made` lists the arrays that the loop makes, as the layout numbers them, and
-    /// `held` the layout's held variables; code that never pauses holds none. Errors name what makes the loop
-    /// impossible to write down.
+    /// Analyses a loop.
+    ///
+    /// `made` lists the arrays that the loop makes, in layout order. `held` lists the layout's held
+    /// variables; code that never pauses has none.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the loop cannot be expressed as code.
     pub fn of(
         program: &'a Loop,
         made: &'a [Var],
@@ -119,7 +124,7 @@ impl<'a> Region<'a> {
         let rates = (0..program.rates.len()).map(RateId::new);
         let sweeps = rates.map(|r| Sweep::of(&region, &random, r)).collect();
         region.sweeps = sweeps;
-        // Inner rates come behind those around them.
+        // Inner rates come after their parents.
         for rate in (0..program.rates.len()).rev().map(RateId::new) {
             let nest = Nest::of(&region, &random, rate);
             region.nests.extend(nest);
@@ -127,40 +132,40 @@ impl<'a> Region<'a> {
         Ok(region)
     }
 
-    /// The sweep of a rate, if it is one.
+    /// Returns the innermost loop of a rate, if it is one.
     pub fn sweep(&self, rate: RateId) -> Option<&Sweep<'a>> {
         self.sweeps.get(rate.index())?.as_ref()
     }
 
-    /// All sweeps, by rate.
+    /// Lists all innermost loops, by rate.
     pub fn sweeps(&self) -> impl Iterator<Item = &Sweep<'a>> {
         self.sweeps.iter().flatten()
     }
 
-    /// The loop rates whose children are all loops themselves, inner ones first.
+    /// Lists the loop rates whose children are all loops, inner ones first.
     pub fn nests(&self) -> &[Nest<'a>] {
         &self.nests
     }
 
-    /// A loop in the steps of another, if it is a sweep or a nest.
+    /// Returns an inner loop, if it is an innermost loop or a nest.
     pub fn inner(&self, rate: RateId) -> Option<Inner<'_, 'a>> {
         let mut nests = self.nests.iter();
         let nest = || nests.find(|n| n.outer.rate == rate).map(Inner::Nest);
         self.sweep(rate).map(Inner::Sweep).or_else(nest)
     }
 
-    /// The roots whose cursors only deliver.
+    /// Returns the roots whose cursors only produce elements.
     pub fn zips(&self) -> &Zips {
         self.zips.get_or_init(|| Zips::of(self))
     }
 
-    /// The arrays that it fills from end to end, and does nothing else with.
+    /// Lists the arrays that it fills completely and uses for nothing else.
     pub fn filled(&self) -> &FxHashSet<Var> {
         self.filled
             .get_or_init(|| loop_lang::filled::filled(self.program))
     }
 
-    /// Which variables are lengths of arrays that the loop is given, from its start on.
+    /// Maps variables to given arrays whose lengths they hold from the start.
     pub fn lengths(&self) -> FxHashMap<Var, Var> {
         let start = self.facts.at.get(&Place::Init);
         let stmts = start.map_or(&[][..], |i| &self.facts.blocks[*i].block.stmts);
@@ -172,7 +177,7 @@ impl<'a> Region<'a> {
         stmts.iter().filter_map(of).collect()
     }
 
-    /// The rate that a block belongs to.
+    /// Returns the rate of a block.
     pub fn rate_of_block(&self, block: usize) -> Option<RateId> {
         match self.facts.blocks[block].place {
             Place::At { rate, .. } => Some(rate),
@@ -180,7 +185,9 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The parameter or made array that an array variable is, or is a slice of.
+    /// Returns the parameter or made array that an array variable refers to.
+    ///
+    /// A slice refers to its base.
     pub fn owner(&self, a: Var) -> Var {
         self.facts.owner(self.program, self.made, a)
     }

@@ -1,4 +1,4 @@
-//! A loop rate with others inside: what an iteration of it does around them.
+//! Loop nests: the statements of an outer loop around its inner loops.
 
 use super::{Region, Sweep};
 use livefusion_backend::facts;
@@ -6,29 +6,32 @@ use loop_lang::ir::{Atom, Order, RateId, RateKind, StmtKind, Var};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
-/// A loop rate with loops in its steps, which are all sweeps, or nests themselves. Its sub rates have none.
+/// Describes a loop rate whose steps contain loops.
+///
+/// The inner loops are innermost loops or nests themselves. Its sub rates contain no loops.
 pub struct Nest<'a> {
-    /// What is done around the inner loops; what these need goes in and out with it.
+    /// The statements around the inner loops. Its inputs and outputs include those of the inner
+    /// loops.
     pub outer: Sweep<'a>,
     /// The order of an iteration.
     pub parts: Vec<NestPart>,
     /// The rates of the inner loops.
     pub inner: Vec<RateId>,
-    /// Variables that begin anew in each iteration, or in one of an inner loop's.
+    /// Variables that restart in each iteration of this loop or of an inner loop.
     pub starts: BTreeSet<Var>,
 }
 
-/// A loop in a step of a nest.
+/// Lists the kinds of loops in a step of a nest.
 #[derive(Clone, Copy)]
 pub enum Inner<'r, 'a> {
-    /// One with no loops in it.
+    /// An innermost loop.
     Sweep(&'r Sweep<'a>),
-    /// One with loops in it.
+    /// A loop with inner loops.
     Nest(&'r Nest<'a>),
 }
 
 impl<'r, 'a> Inner<'r, 'a> {
-    /// What it does itself.
+    /// Returns its own statements.
     pub fn sweep(self) -> &'r Sweep<'a> {
         match self {
             Inner::Sweep(sweep) => sweep,
@@ -37,17 +40,17 @@ impl<'r, 'a> Inner<'r, 'a> {
     }
 }
 
-/// A part of an iteration.
+/// Lists the parts of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NestPart {
-    /// A step of what is around the inner loops, by its position.
+    /// A step around the inner loops, by position.
     Step(usize),
-    /// An inner loop, by its position among them.
+    /// An inner loop, by position among them.
     Inner(usize),
 }
 
 impl<'a> Nest<'a> {
-    /// The nest of a rate, if it is one; those inside of it are known.
+    /// Returns the nest of a rate, if it is one. Nests inside it are already known.
     pub(super) fn of(
         region: &Region<'a>,
         random: &FxHashSet<Var>,
@@ -78,7 +81,8 @@ impl<'a> Nest<'a> {
                 starts.extend(&nest.starts);
             }
         }
-        // What an inner loop defines is known in it alone: a guard's test, say, that is used behind the loop.
+        // Definitions in an inner loop must not be used outside it: a guard's test used after the
+        // loop, for example.
         if outer.scalars.iter().any(|v| inside.contains(v)) {
             return None;
         }
@@ -95,13 +99,13 @@ impl<'a> Nest<'a> {
     }
 }
 
-/// Calls `f` on what an inner loop does, and on what those in it do.
+/// Calls `f` on an inner loop and on all loops nested in it.
 fn each_inside<'r, 'a>(
     region: &'r Region<'a>,
     inner: Inner<'r, 'a>,
     f: &mut impl FnMut(&'r Sweep<'a>),
 ) {
-    // Rates are in each other no deeper than the language allows.
+    // Recursion is bounded by the language's nesting limit for rates.
     f(inner.sweep());
     if let Inner::Nest(nest) = inner {
         nest.loops(region).for_each(|i| each_inside(region, i, f));
@@ -109,12 +113,12 @@ fn each_inside<'r, 'a>(
 }
 
 impl<'a> Nest<'a> {
-    /// Its inner loops, in order.
+    /// Lists its inner loops, in order.
     pub fn loops<'r>(&'r self, region: &'r Region<'a>) -> impl Iterator<Item = Inner<'r, 'a>> {
         self.inner.iter().filter_map(|r| region.inner(*r))
     }
 
-    /// What all loops inside of it do, those in its inner loops included.
+    /// Lists all loops inside it, at any depth.
     pub fn inside<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r Sweep<'a>> {
         let mut all = Vec::new();
         self.loops(region)
@@ -122,16 +126,17 @@ impl<'a> Nest<'a> {
         all
     }
 
-    /// The sweeps in it, those of its inner loops included: they have no loops in them.
+    /// Lists the innermost loops inside it, at any depth.
     pub fn sweeps<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r Sweep<'a>> {
         let all = self.inside(region).into_iter();
         all.filter(|s| region.sweep(s.rate).is_some()).collect()
     }
 
-    /// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
-    /// again, but nothing may be read before it that it changes. What changes elements by what they are has to be last: it
-    /// begins when nothing is undone any more. A nest that does is gone through before, as far as it takes to know that; there
-    /// are no exits in it then.
+    /// Tells whether an iteration can be rolled back without visible effects.
+    ///
+    /// A write is repeated on the next try, so no earlier read of the iteration may depend on it.
+    /// In-place updates must be in the last inner loop, which begins when no rollback can follow.
+    /// If that loop is a nest, a dry run precedes it. There are no exits then.
     pub fn can_be_undone(&self, region: &Region) -> bool {
         let last = self.inner.last().and_then(|r| region.inner(*r));
         let Some(Inner::Nest(nest)) = last.filter(|_| self.is_rehearsed(region)) else {
@@ -144,8 +149,10 @@ impl<'a> Nest<'a> {
             && inside.iter().all(|sweep| sweep.exits.is_empty())
     }
 
-    /// Whether the last of its inner loops is a nest that would leave something behind where it is undone. Rows that are all as
-    /// long are mostly long, and have a tile of their own: to enter that for each takes less.
+    /// Tells whether its last inner loop is a nest that needs a dry run.
+    ///
+    /// This excludes nests over rows of equal length. Those rows are usually long and have a tile
+    /// of their own, so entering it per row is cheaper.
     pub fn is_rehearsed(&self, region: &Region) -> bool {
         let last = self.inner.last().and_then(|r| region.inner(*r));
         let uniform = |nest: &Nest| {
@@ -156,8 +163,8 @@ impl<'a> Nest<'a> {
             && !self.leaves_nothing(region, false)
     }
 
-    /// Whether an iteration that is undone leaves nothing behind; given whether its last inner loop is not undone once something
-    /// was changed in it.
+    /// Tells whether a rolled-back iteration leaves no visible effects. `but_last` exempts the last
+    /// inner loop, which is not rolled back after its first effect.
     fn leaves_nothing(&self, region: &Region, but_last: bool) -> bool {
         let last = but_last.then(|| NestPart::Inner(self.inner.len() - 1));
         let mut read: BTreeSet<Var> = BTreeSet::new();
@@ -176,7 +183,7 @@ impl<'a> Nest<'a> {
             for i in blocks {
                 facts::each_stmt(&region.facts.blocks[i].block.stmts, &mut |s| match s.kind {
                     StmtKind::ScatterArray { .. } => sound &= Some(*part) == last,
-                    // In order, they are in order: to sort once more changes nothing.
+                    // Sorting is idempotent.
                     StmtKind::SortArrays(ref arrays, _) => {
                         let all = || arrays.iter().map(|a| region.owner(*a));
                         sound &= Some(*part) == last || !all().any(|a| read.contains(&a));
@@ -193,14 +200,14 @@ impl<'a> Nest<'a> {
                     _ => {}
                 });
             }
-            // A later turn of an inner loop writes behind what an earlier one has read.
+            // A later iteration of an inner loop writes after an earlier one has read.
             let changes = repeats && Some(*part) != last;
             sound && !(changes && written.iter().any(|a| read.contains(a)))
         })
     }
 }
 
-/// What a sweep needs goes in and out with the outer loop, too.
+/// Adds an inner loop's inputs and outputs to those of the outer loop.
 fn take_in(
     region: &Region,
     outer: &mut Sweep,

@@ -1,28 +1,28 @@
-//! The straight order of a rate's blocks: what an iteration does, one thing after the other.
+//! The straight-line order of a rate's blocks in one iteration.
 
 use super::Region;
 use livefusion_backend::facts;
 use loop_lang::ir::{End, Part, Place, RateId, RateKind, Section};
 
-/// Subrates nested deeper than this have no straight order.
+/// The maximum nesting depth of sub rates in a straight order.
 const MAX_DEPTH: usize = 64;
 
-/// One step of an iteration.
+/// Lists the steps of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A block's statements.
     Block(usize),
-    /// A subrate's guard: its statements, then the test that admits.
+    /// A sub rate's guard: its statements, then the admission test.
     Enter(usize),
-    /// The end of what was admitted.
+    /// The end of the admitted part.
     Leave,
 }
 
-/// Inner loops, each with how many steps are before it.
+/// Inner loops, each with the number of preceding steps.
 type Begins = Vec<(usize, RateId)>;
 
 impl Step {
-    /// The block whose statements it has.
+    /// Returns the block that contains its statements.
     pub fn block(self) -> Option<usize> {
         match self {
             Step::Block(i) | Step::Enter(i) => Some(i),
@@ -32,7 +32,7 @@ impl Step {
 }
 
 impl Region<'_> {
-    /// The block at a place of the rate tree.
+    /// Returns the block at a place of the rate tree.
     pub(super) fn block_at(&self, rate: RateId, stage: u32, section: Section) -> Option<usize> {
         let place = Place::At {
             rate,
@@ -42,26 +42,28 @@ impl Region<'_> {
         self.facts.at.get(&place).copied()
     }
 
-    /// Whether control only goes on to the next block.
+    /// Tells whether control always continues to the next block.
     fn is_straight(&self, i: &usize) -> bool {
         let b = self.facts.blocks[*i].block;
         b.exits.is_empty() && matches!(b.end, End::Goto(_))
     }
 
-    /// The straight order of a rate's blocks, its guard first; none if anything in it leaves that order, as other loops do. A
-    /// subrate that admits everything is not entered by a step of its own.
+    /// Returns the straight order of a rate's blocks, the guard first. The result is none if
+    /// control can leave that order, as with inner loops. A sub rate that admits everything needs
+    /// no `Enter` step.
     pub(super) fn steps(&self, rate: RateId) -> Option<Vec<Step>> {
         let (steps, inner) = self.steps_around(rate)?;
         inner.is_empty().then_some(steps)
     }
 
-    /// The same of a rate with loops in its steps, each with how many steps are before it: behind the last of these it begins.
+    /// Like `steps`, for a rate with inner loops. Each inner loop has its number of preceding steps
+    /// and begins after the last of them.
     pub(super) fn steps_around(&self, rate: RateId) -> Option<(Vec<Step>, Begins)> {
         let (program, facts) = (self.program, &self.facts);
         let straight = |i: &usize| self.is_straight(i);
         let mut inner = Vec::new();
         let mut steps = vec![Step::Block(self.block_at(rate, 0, Section::Guard)?)];
-        // Rates with the part that is next, and whether they were entered by a test.
+        // Rates with their next part, and whether a test entered them.
         let mut stack = vec![(rate, 0, false)];
         while let Some((r, position, tested)) = stack.pop() {
             let Some(part) = program.rate(r).parts.get(position) else {

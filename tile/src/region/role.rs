@@ -1,4 +1,4 @@
-//! How what is carried is updated, as far as several steps may be taken at a time.
+//! Update patterns of loop-carried variables, for vectorisation.
 
 use super::{Region, Statement, Sweep};
 use livefusion_backend::facts;
@@ -8,36 +8,36 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// How a carried variable is updated in a sweep.
+/// Describes how a loop updates a carried variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// One more for each element that its sub rate admits. Nothing reads it but as an index of what is written, and to hold
-    /// it against where the loop ends, so a vector may go up by as many at once.
+    /// Incremented for each element that its sub rate admits. Its only uses are as a store index
+    /// and in the guard's limit. So a vector may increment it by its number of admitted lanes.
     Count {
-        /// The step that enters the sub rate; none at the rate itself.
+        /// The step that enters the sub rate; none for the rate itself.
         sub: Option<usize>,
     },
-    /// Joined with a value, by an operator that may take elements in any order, and read by nothing else.
+    /// A reduction: combined with a value by a reorderable operator, and read by nothing else.
     Join(Op, Atom),
-    /// Joined with a value, by an operator that may take elements in any order, and read: each element sees what those
-    /// before it have come to.
+    /// A running sum: combined with a value by a reorderable operator, and read. Each element sees
+    /// the result of all earlier ones.
     Running {
         /// The operator.
         op: Op,
-        /// What it is joined with.
+        /// The other operand.
         with: Atom,
-        /// The step that enters the sub rate; none at the rate itself.
+        /// The step that enters the sub rate; none for the rate itself.
         sub: Option<usize>,
     },
-    /// In lanes, by the element's number.
+    /// A reduction in lanes, indexed by the element's number.
     Lanes(u32),
-    /// Scanned, in blocks by the element's number.
+    /// A scan, in blocks by the element's number.
     Scan(u32),
-    /// One step after the other.
+    /// A serial recurrence.
     Serial,
 }
 
-/// The roles of all that a sweep carries, its counter aside.
+/// Returns the roles of all carried variables, except the counter.
 pub(super) fn roles(region: &Region, sweep: &Sweep) -> BTreeMap<Var, Role> {
     let mut roles = BTreeMap::new();
     if !sweep.carried.is_empty() {
@@ -57,21 +57,21 @@ pub(super) fn roles(region: &Region, sweep: &Sweep) -> BTreeMap<Var, Role> {
     roles
 }
 
-/// How a sweep uses what it carries, and what that is next.
+/// Holds the uses and next values of carried variables.
 struct Uses<'a> {
-    /// How often each is read.
+    /// The number of reads of each.
     reads: FxHashMap<Var, usize>,
-    /// How often as the index of what is written.
+    /// The number of uses as a store index.
     indexed: FxHashMap<Var, usize>,
-    /// The operators that define what is next.
+    /// The operators that define next values.
     next: FxHashMap<Var, (Op, &'a [Atom])>,
-    /// The sub rate that each is assigned in.
+    /// The sub rate of each assignment.
     subs: FxHashMap<Var, Option<usize>>,
-    /// What decides where a block goes.
+    /// Operands of control flow.
     leaving: FxHashSet<Var>,
-    /// How often each is held against a limit by the guard alone.
+    /// The number of comparisons with a limit, by the guard alone.
     limited: FxHashMap<Var, usize>,
-    /// The first statement that reads each, and the sub rates that do.
+    /// The first statement that reads each, and the sub rates of all readers.
     readers: FxHashMap<Var, (usize, Vec<Option<usize>>)>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Uses<'a> {
         uses
     }
 
-    /// The role of a plain variable; none if it is a serial one.
+    /// Returns the role of a plain variable; none if it is serial.
     fn role(&self, region: &Region, sweep: &Sweep, v: Var) -> Option<Role> {
         let Type::Scalar(ty) = region.program.ty(v) else {
             return None;
@@ -161,8 +161,8 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Whether what a variable is joined with, in a sub rate, is there before anything reads the variable, and does not
-    /// follow from it.
+    /// Tells whether the other operand of a running sum is independent of the variable. In its sub
+    /// rate, it must also be available before the variable's first use.
     fn runs(&self, sweep: &Sweep, (v, sub): (Var, Option<usize>), joined: Atom) -> bool {
         let Some((first, subs)) = self.readers.get(&v) else {
             return false;

@@ -1,4 +1,4 @@
-//! What is known of a loop, as text: a line for each sweep and for each of its statements.
+//! Text form of the analysis: a line for each innermost loop and for each of its statements.
 //!
 //! ```text
 //! sweep r0: ix_0 below len_0
@@ -83,7 +83,7 @@ impl Region<'_> {
         self.show_set("groups", &groups.copied().collect(), f)
     }
 
-    /// How what a sweep carries is updated.
+    /// Shows the roles of carried variables.
     fn show_roles(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
         if sweep.roles.is_empty() {
             return Ok(());
@@ -113,7 +113,7 @@ impl Region<'_> {
         writeln!(f, "  {what} {}", names.join(", "))
     }
 
-    /// What a statement defines, and by what.
+    /// Shows a statement's definitions and operation.
     fn what(&self, sweep: &Sweep, s: &Statement, access: Option<&Access>) -> String {
         let mut defs: Vec<&str> = Vec::new();
         let mut fixed = true;
@@ -158,7 +158,7 @@ impl Region<'_> {
         }
     }
 
-    /// Where an access is, and why it does not miss.
+    /// Shows an access's index, and the reason why it is in bounds.
     fn access(&self, sweep: &Sweep, access: &Access) -> String {
         let at = match &access.shape {
             Index::Affine(affine) => self.affine(sweep.counter, affine),
@@ -187,7 +187,7 @@ impl Region<'_> {
         };
         let base = affine.base.iter();
         terms.extend(base.map(|t| (t.times < 0, times(t.times.unsigned_abs(), &self.atom(t.of)))));
-        // What is added comes before what is taken away.
+        // Positive terms come first.
         terms.sort_by_key(|t| t.0);
         let mut text = String::new();
         for (k, (minus, term)) in terms.iter().enumerate() {

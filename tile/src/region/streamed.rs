@@ -1,19 +1,19 @@
-//! Results that a sweep writes in step, from end to end, and does nothing else with.
+//! Results that a loop stores completely at its counter and does not read.
 
 use super::{Region, Sweep};
 use loop_lang::ir::{Atom, Var};
 
-/// A result that is written in step.
+/// Describes a result that is stored at the counter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Streamed {
     /// The array.
     pub array: Var,
-    /// How far behind the counter: a later phase writes behind the earlier ones.
+    /// Its distance from the counter: a later phase writes after the earlier ones.
     pub beyond: Vec<Atom>,
 }
 
 impl Region<'_> {
-    /// What a sweep writes in step of the results that the loop fills, and does nothing else with.
+    /// Lists the filled results that a loop only stores, at its counter.
     pub fn streamed(&self, sweep: &Sweep) -> Vec<Streamed> {
         let filled = self.filled();
         let made = self.made.iter().filter(|a| filled.contains(a));

@@ -1,4 +1,4 @@
-//! What a sweep does in an iteration: its statements in order, what they use, update and access.
+//! Innermost loops: their statements in order, with uses, updates and accesses.
 
 use super::affine::{Affine, Sums};
 use super::cost::Cost;
@@ -11,97 +11,102 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// A loop rate with only subrates below it, whose counter goes up by one to its bound: what a `for` loop can do.
+/// Describes a loop rate with only sub rates inside.
 ///
-/// Statements are known by their positions in `statements`.
+/// Its counter increases by one up to its bound, as in a `for` loop. Statements are identified by
+/// their positions in `statements`.
 pub struct Sweep<'a> {
     /// The rate.
     pub rate: RateId,
     /// Its counter.
     pub counter: Var,
-    /// What the counter stays below.
+    /// The exclusive upper bound of the counter.
     pub bound: Atom,
-    /// What else its guard tests: the loop ends where one of these is false.
+    /// Further tests of its guard: the loop exits if one is false.
     pub exits: Vec<Atom>,
     /// Its blocks in order, the guard first.
     pub steps: Vec<Step>,
-    /// All statements in order; those in the regions of a statement come before it.
+    /// All statements in order; statements in a region precede their owner.
     pub statements: Vec<Statement<'a>>,
-    /// Reads and writes at an index, in order.
+    /// Indexed reads and writes, in order.
     pub accesses: Vec<Access>,
-    /// Accesses (array, index) that go up by at most one in an iteration: they cannot miss for as many iterations as
-    /// there is room before the loop. What only some iterations read may be shorter than the rate, and is not among
-    /// them: it must not end the loop.
+    /// Accesses (array, index) whose index grows by at most one per iteration. They are in bounds
+    /// for as many iterations as the array had capacity before the loop. Conditional reads are
+    /// excluded: their array may be shorter than the rate, and must not limit the loop.
     pub proven: FxHashSet<(Var, Var)>,
-    /// Accesses (array, index) at a count that goes up by at most one in an iteration, beside exits. Few elements may be left
-    /// of what an exit bounds, and many iterations to go until it is full: who counts on room has to know what to do then.
+    /// Accesses (array, index) at a count that grows by at most one per iteration, in a loop with
+    /// exits. An exit may bound the array to few elements while many iterations fill it. Code that
+    /// relies on capacity needs a fallback.
     pub scarce: FxHashSet<(Var, Var)>,
-    /// Of an inner loop: accesses (array, index) that all iterations do, at an index that goes up by one with the counter, from somewhere. They
-    /// cannot miss in a whole range of the counter if there are as many elements from its first value on. An array may be
-    /// shorter than that, and what is beyond its end is not read then; so who counts on room has to know what to do without.
+    /// For an inner loop: accesses (array, index) in all iterations, at the counter plus an
+    /// invariant. They are in bounds for a range if the array has the range's capacity from the
+    /// first index on. Where an array is shorter, the elements beyond its end are not read. Code
+    /// that relies on capacity needs a fallback.
     pub near: FxHashSet<(Var, Var)>,
-    /// Of an inner loop: reads (array, index) that some iterations do, in an arm, at an index that goes up by one with the counter, from what
-    /// is computed: so from where a row begins, not from beside it. Who counts on room reads more than the loop does.
+    /// For an inner loop: conditional reads (array, index) at the counter plus variables, without a
+    /// constant. They begin where the row does, not at a constant distance from it. Code that
+    /// relies on capacity reads more than the loop does.
     pub sometimes: FxHashSet<(Var, Var)>,
-    /// Of an inner loop: what all iterations join onto elements side by side, as (array, index). The index goes as that of what is
-    /// `near`, and nothing else in an iteration uses the array: so vectors join as one step after the other does.
+    /// For an inner loop: contiguous scatters (array, index) in all iterations. The index is as in
+    /// `near`, and an iteration uses the array for nothing else. Vectors may therefore scatter like
+    /// sequential steps.
     pub joined: FxHashSet<(Var, Var)>,
     /// Variables that it reads.
     pub uses: FxHashSet<Var>,
     /// Variables that it defines.
     pub defs: FxHashSet<Var>,
-    /// What each carried variable is assigned, once per assignment; none for a scan.
+    /// The values assigned to each carried variable, one per assignment; none for a scan.
     pub updates: FxHashMap<Var, Vec<Option<Var>>>,
     /// Arrays that it reads and writes.
     pub arrays: BTreeSet<Var>,
     /// Arrays that are read without a proof.
     pub checked: BTreeSet<Var>,
-    /// Arrays whose length is looked at.
+    /// Arrays with a length in use.
     pub lengths: BTreeSet<Var>,
-    /// Scalars from outside; what an earlier loop of the same iteration joins is among them.
+    /// Scalars from outside, including reductions of earlier loops in the same iteration.
     pub scalars: BTreeSet<Var>,
-    /// Plain carried variables that it updates, without the counter.
+    /// Plain carried variables that it updates, except the counter.
     pub carried: BTreeSet<Var>,
     /// Groups with a local part that it updates.
     pub groups: BTreeSet<GroupId>,
-    /// How all that it carries is updated, its counter aside.
+    /// The roles of all carried variables, except the counter.
     pub roles: BTreeMap<Var, Role>,
-    /// Whether values are joined onto elements anywhere.
+    /// Whether it scatters.
     pub scatters: bool,
-    /// Whether it puts elements in order. Only what has loops in its steps does that.
+    /// Whether it sorts. Only loops with inner loops do.
     pub sorts: bool,
     /// The statements of each step.
     pub(super) at: Vec<Range<usize>>,
     pub(super) sums: Sums,
-    /// What it defines and is the same in all iterations.
+    /// Definitions that are loop-invariant.
     pub(super) fixed: FxHashSet<Var>,
-    /// `v + 1`, with `v`.
+    /// Maps each `v + 1` to `v`.
     pub(super) successors: FxHashMap<Var, Var>,
-    /// Variables of inner loops that begin anew in each iteration.
+    /// Variables of inner loops that restart in each iteration.
     pub(super) starts: BTreeSet<Var>,
 }
 
-/// A statement of a sweep.
+/// Describes a statement of an innermost loop.
 pub struct Statement<'a> {
-    /// Its position among all.
+    /// Its position among all statements.
     pub id: usize,
-    /// What it says.
+    /// The statement.
     pub stmt: &'a Stmt,
     /// The step that it is in.
     pub step: usize,
-    /// The subrate that it is in, by the step that enters it; none at the rate itself.
+    /// Its sub rate, as the step that enters it; none for the rate itself.
     pub sub: Option<usize>,
-    /// Whether it is in no arm and no scalar loop.
+    /// Whether it is at top level, outside arms and scalar loops.
     pub top: bool,
-    /// The first statement in its regions; itself, if it has none.
+    /// The first statement in its regions, or itself without regions.
     pub first: usize,
-    /// What it costs, its regions included.
+    /// Its cost, including its regions.
     pub cost: Cost,
-    /// What it does beside defining values, its regions aside.
+    /// Its effect besides definitions, without its regions.
     pub effect: Effect,
 }
 
-/// What a statement does beside defining values.
+/// Lists the effects of a statement besides definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// Nothing.
@@ -110,113 +115,121 @@ pub enum Effect {
     Read,
     /// It writes memory.
     Write,
-    /// It joins values onto elements anywhere.
+    /// It scatters.
     Scatter,
-    /// It puts elements in order.
+    /// It sorts.
     Sort,
-    /// It updates what is carried.
+    /// It updates a carried variable.
     Update,
-    /// It starts what an inner loop carries.
+    /// It starts a carried variable of an inner loop.
     Start,
     /// It may trap.
     Trap,
 }
 
-/// A read or a write at an index.
+/// Describes an indexed read or write.
 pub struct Access {
     /// The statement.
     pub statement: usize,
-    /// The array: a parameter, or one that the loop makes.
+    /// The array: a parameter, or an array made by the loop.
     pub array: Var,
-    /// Where.
+    /// The index.
     pub index: Atom,
-    /// How that goes with the counter.
+    /// The index as a function of the counter.
     pub shape: Index,
     /// Whether it reads.
     pub is_read: bool,
-    /// Whether it cannot miss once the sweep was entered with room: see [`Sweep::proven`].
+    /// Whether it is in bounds after a capacity check before the loop; see [`Sweep::proven`].
     pub is_proven: bool,
 }
 
-/// How an index goes with a sweep's counter.
+/// Describes an index as a function of the counter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Index {
-    /// As a sum over it.
+    /// Affine.
     Affine(Affine),
-    /// A carried count: it goes up by one where it is updated.
+    /// A carried count: each update increments it.
     Count,
-    /// Nobody knows.
+    /// Unknown.
     Random,
 }
 
-/// Where a sweep reads what no proof speaks of.
+/// Describes reads that no proof covers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Aside {
-    /// Nowhere.
+    /// There are none.
     Nowhere,
-    /// Anywhere.
+    /// At arbitrary indices.
     Anywhere,
-    /// Side by side.
+    /// Contiguous.
     Near,
 }
 
 impl<'a> Sweep<'a> {
-    /// Whether it neither defines nor updates a variable.
+    /// Tells whether it neither defines nor updates a variable.
     pub fn leaves(&self, v: Var) -> bool {
         !self.defs.contains(&v) && !self.updates.contains_key(&v)
     }
 
-    /// Whether a value may be another one in the next iteration.
+    /// Tells whether a value may change between iterations.
     pub fn varies(&self, a: Atom) -> bool {
         a.var()
             .is_some_and(|v| !self.leaves(v) && !self.fixed.contains(&v))
     }
 
-    /// The variable that a value is one more than, if there is one.
+    /// Returns `u` if the value is `u + 1`.
     pub fn next_of(&self, v: Var) -> Option<Var> {
         self.successors.get(&v).copied()
     }
 
-    /// A word as a sum over the counter, if it is one of few terms.
+    /// Returns a word as a sum over the counter, if that has few terms.
     pub fn affine(&self, a: Atom) -> Option<Affine> {
         self.sums.get(a, |v| self.leaves(v))
     }
 
-    /// Whether a step may write to an array.
+    /// Tells whether a step may write to an array.
     pub fn may_write(&self, array: Var) -> bool {
         let written = |x: &Access| x.array == array && !x.is_read;
         self.scatters || self.sorts || self.accesses.iter().any(written)
     }
 
-    /// Whether an access is one of those that a segment may have room for: see [`Sweep::near`].
+    /// Tells whether a segment may check the capacity for an access.
+    ///
+    /// See [`Sweep::near`].
     pub fn is_near(&self, access: &Access) -> bool {
         let index = access.index.var();
         index.is_some_and(|v| self.near.contains(&(access.array, v)))
     }
 
-    /// Whether an access is one of those that vectors of rows may have room for: see [`Sweep::sometimes`].
+    /// Tells whether vectors of rows may check the capacity for a conditional read.
+    ///
+    /// See [`Sweep::sometimes`].
     pub fn is_sometimes(&self, access: &Access) -> bool {
         let index = access.index.var();
         index.is_some_and(|v| self.sometimes.contains(&(access.array, v)))
     }
 
-    /// Whether a statement joins onto elements side by side: see [`Sweep::joined`].
+    /// Tells whether a statement scatters contiguously.
+    ///
+    /// See [`Sweep::joined`].
     pub fn joins_side_by_side(&self, region: &Region, s: &Stmt) -> bool {
         join(region, s).is_some_and(|at| self.joined.contains(&at))
     }
 
-    /// Whether it changes elements by what they are, so that it cannot be gone through again.
+    /// Tells whether it updates elements in place, so that it cannot be repeated.
     pub fn changes_what_it_reads(&self) -> bool {
         self.scatters || self.sorts || self.writes_what_it_reads()
     }
 
-    /// Whether it writes to an array that it reads, too.
+    /// Tells whether it writes to an array that it also reads.
     pub fn writes_what_it_reads(&self) -> bool {
         let written = |array: Var| self.accesses.iter().any(|a| a.array == array && !a.is_read);
         (self.accesses.iter()).any(|a| a.is_read && written(a.array))
     }
 
-    /// What it reads without a proof, and what proves it otherwise; side by side if any of it is.
+    /// Classifies the reads that neither the loop nor `proves` covers.
+    ///
+    /// The result is `Near` if any of them is contiguous.
     pub fn reads_aside(&self, proves: impl Fn(&Access) -> bool) -> Aside {
         let reads = self.accesses.iter().filter(|a| a.is_read && !a.is_proven);
         let aside = reads.filter(|a| !proves(a)).map(|a| match &a.shape {
@@ -226,32 +239,32 @@ impl<'a> Sweep<'a> {
         aside.max().unwrap_or(Aside::Nowhere)
     }
 
-    /// Its blocks, in order.
+    /// Lists its blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().filter_map(|step| step.block())
     }
 
-    /// The statements of a step, those in regions included.
+    /// Lists the statements of a step, including those in regions.
     pub fn of_step(&self, step: usize) -> &[Statement<'a>] {
         &self.statements[self.at[step].clone()]
     }
 
-    /// The statements of a step that are in no region.
+    /// Lists the top-level statements of a step.
     pub fn tops(&self, step: usize) -> impl Iterator<Item = &Statement<'a>> {
         self.of_step(step).iter().filter(|s| s.top)
     }
 
-    /// All statements that are in no region.
+    /// Lists all top-level statements.
     pub fn all_tops(&self) -> impl Iterator<Item = &Statement<'a>> {
         self.statements.iter().filter(|s| s.top)
     }
 
-    /// A statement with all statements in its regions, itself last.
+    /// Returns a statement after all statements in its regions.
     pub fn within(&self, s: &Statement<'a>) -> &[Statement<'a>] {
         &self.statements[s.first..=s.id]
     }
 
-    /// What a step costs: how much there is to do, and the longest that one thing waits for another.
+    /// Returns the work of a step and the latency of its critical path.
     pub fn cost(&self) -> Cost {
         let mut ready: FxHashMap<Var, u64> = FxHashMap::default();
         let mut sum = Cost::default();
@@ -271,7 +284,9 @@ impl<'a> Sweep<'a> {
         sum
     }
 
-    /// The variable and its limit, if a statement makes nothing but an exit of that: it goes on while the one is less.
+    /// Returns a variable and its limit if a statement only computes that exit.
+    ///
+    /// The loop continues while the variable is below the limit.
     pub fn limit(&self, s: &Stmt) -> Option<(Var, Atom)> {
         let StmtKind::Let(made, Op::Lt, args) = &s.kind else {
             return None;
@@ -289,7 +304,9 @@ impl<'a> Sweep<'a> {
         (!read).then_some((v, limit))
     }
 
-    /// Whether a sub rate is another one, or around it; each is known by the step that enters it.
+    /// Tells whether a sub rate equals or encloses another one.
+    ///
+    /// Each is identified by the step that enters it.
     pub fn encloses(&self, outer: Option<usize>, inner: Option<usize>) -> bool {
         let Some(outer) = outer else {
             return true;
@@ -308,12 +325,14 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// Whether every element is admitted everywhere.
+    /// Tells whether it admits every element everywhere.
     pub fn is_plain(&self) -> bool {
         self.steps.iter().all(|s| matches!(s, Step::Block(_)))
     }
 
-    /// How many steps a run has, if all that it carries goes in runs, and these are of as many steps.
+    /// Returns the run length shared by all carried values.
+    ///
+    /// The result is none unless all of them fold in runs of equal length.
     pub fn run(&self, program: &Loop) -> Option<u32> {
         let mut runs = self
             .groups
@@ -326,14 +345,16 @@ impl<'a> Sweep<'a> {
         first.filter(|_| runs.all(|run| run == first))
     }
 
-    /// The arrays that it reads at its counter, where there is room for all steps.
+    /// Lists the arrays that it reads at its counter with a capacity check.
     pub fn in_step(&self) -> BTreeSet<Var> {
         let all = self.accesses.iter().filter(|a| a.is_read && a.is_proven);
         let all = all.filter(|a| a.index == Atom::Var(self.counter));
         all.map(|a| a.array).collect()
     }
 
-    /// Adds what is needed to compute what is needed; how many statements that takes.
+    /// Adds the operands of needed values, transitively.
+    ///
+    /// Returns the number of statements that compute them.
     pub fn close(&self, needed: &mut FxHashSet<Var>) -> usize {
         let mut count = 0;
         for s in self.statements.iter().rev() {
@@ -350,7 +371,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The array and the index of a join onto one array, by an operator or by nothing.
+/// Returns the array and the index of a scatter to one array, with an operator or none.
 pub(super) fn join(region: &Region, s: &Stmt) -> Option<(Var, Var)> {
     match &s.kind {
         StmtKind::ScatterArray {

@@ -1,4 +1,4 @@
-//! Which decisions keep the Loop's meaning.
+//! Legality: whether decisions keep the Loop's meaning.
 
 mod runs;
 
@@ -12,17 +12,18 @@ use loop_lang::ir::{Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Lanes that are written one by one.
+/// The maximum number of lanes that are stored one by one.
 const MAX_LINKS: u32 = 16;
-/// Bytes that all buffers of a zip take at most: they are on the stack, and stay in the first cache.
+/// The maximum size of a zip's buffers in bytes: they are on the stack and should stay in the L1
+/// cache.
 const MAX_BUFFERED: u64 = 32 << 10;
-/// Regions nested deeper than this are not computed side by side.
+/// The maximum nesting depth of regions that vectors compute.
 const MAX_DEPTH: usize = 16;
 
-/// A decision that is not legal.
+/// Describes an illegal decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
-    /// The rate that it is for.
+    /// The name of its rate.
     pub rate: String,
     /// The decision.
     pub decision: Decision,
@@ -38,16 +39,20 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Whether a schedule keeps a loop's meaning.
+/// Checks that a schedule keeps a loop's meaning.
 ///
-/// Errors: each decision that does not, with the rule that it breaks.
+/// # Errors
+///
+/// Returns each illegal decision with the rule that it breaks.
 pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
     judge(region, schedule, |_| true)
 }
 
-/// Whether what a schedule decides for a sweep, and for the sub rates in it, keeps the loop's meaning.
+/// Checks the decisions for an innermost loop and its sub rates.
 ///
-/// Errors: as those of [`legal`].
+/// # Errors
+///
+/// As for [`legal`].
 pub fn legal_in(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), Vec<Refused>> {
     let rates = region.program.rates.len();
     judge(region, schedule, |rate| {
@@ -55,9 +60,11 @@ pub fn legal_in(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(
     })
 }
 
-/// Whether what a schedule decides for a root, and for all that is in it, keeps the loop's meaning.
+/// Checks the decisions for a root and everything nested in it.
 ///
-/// Errors: as those of [`legal`].
+/// # Errors
+///
+/// As for [`legal`].
 pub(crate) fn legal_below(
     region: &Region,
     schedule: &Schedule,
@@ -69,7 +76,7 @@ pub(crate) fn legal_below(
     })
 }
 
-/// Judges the decisions for some rates.
+/// Checks the decisions for some rates.
 fn judge(
     region: &Region,
     schedule: &Schedule,
@@ -99,7 +106,7 @@ fn judge(
     }
 }
 
-/// What runs through buffers.
+/// Returns the zips that run through buffers.
 fn parts<'r>(region: &'r Region, schedule: &Schedule) -> Vec<ZipParts<'r>> {
     let buffers = |(_, d): &(RateId, Decision)| matches!(d, Decision::Buffer(_));
     if !schedule.decisions().iter().any(buffers) {
@@ -110,7 +117,7 @@ fn parts<'r>(region: &'r Region, schedule: &Schedule) -> Vec<ZipParts<'r>> {
     zips.filter_map(Zip::parts).collect()
 }
 
-/// Whether a decision keeps the loop's meaning, or that of the part that its rate is in.
+/// Checks a decision against the loop, or against the part of a zip that has its rate.
 fn allows_in_parts(
     region: &Region,
     parts: &[ZipParts],
@@ -131,9 +138,11 @@ fn allows_in_parts(
     }
 }
 
-/// Whether a decision keeps the loop's meaning beside all that a schedule decides.
+/// Checks a decision in combination with a schedule.
 ///
-/// Errors: the rule that it breaks.
+/// # Errors
+///
+/// Returns the rule that it breaks.
 pub(super) fn allows(
     region: &Region,
     schedule: &Schedule,
@@ -192,8 +201,8 @@ pub(super) fn allows(
     answer.map_err(Cow::Borrowed)
 }
 
-/// Whether steps of a rate may have one segment together. What they do may keep them from it, or nothing in common: then each has its
-/// own.
+/// Checks whether unroll-and-jam applies to a rate. The steps still run separately if their
+/// operations prevent it or share nothing.
 fn jams(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
     let mut nests = region.nests().iter();
     let nest = nests.find(|n| n.outer.rate == rate);
@@ -208,7 +217,7 @@ fn jams(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a zip may run through buffers of so many elements.
+/// Checks whether a zip may run through buffers of this capacity.
 fn buffers(schedule: &Schedule, zip: &Zip, elements: u32) -> Result<(), &'static str> {
     let turn = |side: &Side| {
         let (lanes, unroll) = schedule.vectors(side.cursor.rate);
@@ -226,7 +235,8 @@ fn buffers(schedule: &Schedule, zip: &Zip, elements: u32) -> Result<(), &'static
     }
 }
 
-/// Whether extrema of a sweep may be found twice: their lanes stay in the frame as they were, and elements leave no trace.
+/// Checks whether fast min/max may recompute an innermost loop's extrema. Their lanes stay
+/// unchanged in the frame, and elements have no other effect.
 fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     match schedule.may_be_quick(region, sweep).is_empty() {
         true => Err("it has no extrema of floats in vectors that it may find again"),
@@ -234,7 +244,8 @@ fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<()
     }
 }
 
-/// Whether a sweep may ask once for a turn whether its vectors go on. Where they do not, what was asked has left no trace.
+/// Checks whether one exit test per iteration is possible. The test has no side effects, so an
+/// iteration that exits starts over step by step.
 fn asks(schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     let (lanes, unroll) = schedule.vectors(sweep.rate);
     match lanes > 1 && unroll > 1 && !sweep.exits.is_empty() {
@@ -243,7 +254,7 @@ fn asks(schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a sweep's body may be cut in pieces.
+/// Checks whether an innermost loop's body may be split by fission.
 fn distributes(
     region: &Region,
     schedule: &Schedule,
@@ -267,7 +278,7 @@ fn distributes(
     }
 }
 
-/// Whether a sweep may be split.
+/// Checks whether an innermost loop may be partitioned.
 fn splits(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
     if !sweep.exits.is_empty() {
         return Err("its guard has exits, which must be asked step by step");
@@ -278,7 +289,7 @@ fn splits(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
     }
 }
 
-/// Whether what a sweep writes in step may go past the caches.
+/// Checks whether results stored at the counter may bypass the caches.
 fn streams(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     if !matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. }) {
         return Err("what is streamed is written by a root");
@@ -292,8 +303,8 @@ fn streams(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'
     }
 }
 
-/// The arrays that go past the caches: they are written at the counter and nowhere else, or, where a sweep is split, at a
-/// distance from it.
+/// Lists the arrays that bypass the caches. They are written only at the counter. In a partitioned
+/// loop, the index may also be at a fixed distance from it.
 pub(crate) fn streamed(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Vec<Var> {
     let all = region.streamed(sweep).into_iter().map(|s| s.array);
     let written = |array: &Var| {
@@ -306,7 +317,7 @@ pub(crate) fn streamed(region: &Region, schedule: &Schedule, sweep: &Sweep) -> V
     all.filter(written).take(MAX_STREAMED).collect()
 }
 
-/// The sweep that a sub rate is in, and the step that enters it.
+/// Returns the innermost loop of a sub rate, and the step that enters it.
 fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r Sweep<'a>, usize)> {
     let sweep = region.sweep(region.program.loop_rate(rate))?;
     let enters =
@@ -314,7 +325,7 @@ fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r Sweep<'a>
     Some((sweep, sweep.steps.iter().position(enters)?))
 }
 
-/// Whether a sub rate may admit in a way.
+/// Checks whether a sub rate may admit in the given way.
 fn admits(
     region: &Region,
     schedule: &Schedule,
@@ -346,7 +357,7 @@ fn admits(
     Ok(())
 }
 
-/// Whether several steps of a sweep may be taken side by side.
+/// Checks whether several steps of an innermost loop may be vectorised.
 fn side_by_side(
     region: &Region,
     schedule: &Schedule,
@@ -360,7 +371,7 @@ fn side_by_side(
         return Err("vectors in a turn, or steps, are a power of two, at most 32");
     }
     if lanes == 1 {
-        // In the order that the Loop says.
+        // In the Loop's order.
         let mut nests = region.nests().iter();
         return match unroll {
             1 => Err("a turn of one step"),
@@ -432,8 +443,8 @@ fn side_by_side(
     }
 }
 
-/// Whether several steps may be taken side by side around a join onto elements anywhere: the lanes join in turn, and
-/// nothing else sees in which order that is.
+/// Checks whether steps may be vectorised around a scatter. The lanes scatter in order, and nothing
+/// else observes that order.
 fn joins_lane_by_lane(
     region: &Region,
     sweep: &Sweep,
@@ -457,7 +468,8 @@ fn joins_lane_by_lane(
     }
 }
 
-/// Whether a scan may take a block at a time: its elements are all there before, and are joined by one operator.
+/// Checks whether a scan may process a block at a time: all elements are known before it, and one
+/// operator combines them.
 fn scans_a_block(
     region: &Region,
     sweep: &Sweep,
@@ -481,12 +493,12 @@ fn scans_a_block(
     }
 }
 
-/// Whether a scan goes from one element to the next.
+/// Tells whether a scan is a serial recurrence over elements.
 fn is_chained(region: &Region, group: GroupId) -> bool {
     region.program.groups[group.index()].order == Order::Prefix(1)
 }
 
-/// How deep a statement's regions are nested.
+/// Returns how deep a statement's regions are nested.
 fn depth(s: &loop_lang::ir::Stmt) -> usize {
     let mut deepest = 0;
     let mut open = vec![(s, 0)];

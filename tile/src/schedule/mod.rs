@@ -1,15 +1,15 @@
-//! Schedules: which of the orders that a Loop states its code realises, as data.
+//! Schedules: data that selects one of the execution orders a Loop permits.
 //!
-//! A schedule is a list of decisions, each for one rate. What it does not decide is done step by step, as
-//! the Loop says. Decisions for one rate do not exclude others for a rate inside it. Whether they are
-//! [`legal`] is said in one place; any legal schedule gives the same bits.
+//! A schedule is a list of decisions, each for one rate. The default is scalar execution in the
+//! Loop's order. Decisions for one rate do not exclude others for a rate inside it. One function,
+//! [`legal`], decides whether they are legal. Any legal schedule gives bit-identical results.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `choose` | which decisions a loop gets |
-//! | `legal` | the judge: which decisions keep the Loop's meaning, and the rule that one breaks |
-//! | `text` | the text form |
-//! | `writes` | what may be written for several steps side by side |
+//! | `choose` | chooses a loop's schedule |
+//! | `legal` | checks that decisions keep the Loop's meaning, and names the rule that one breaks |
+//! | `text` | text form |
+//! | `writes` | finds stores that several steps may do contiguously |
 
 mod choose;
 mod legal;
@@ -27,94 +27,104 @@ use crate::threads::{Asked, Threads};
 use loop_lang::ir::RateId;
 use std::fmt;
 
-/// More lanes than this are in no vector.
+/// Limits the lanes of a vector.
 pub const MAX_LANES: u32 = 64;
-/// More vectors than this are not taken in one turn.
+/// Limits the vectors of one loop iteration.
 pub const MAX_UNROLL: u32 = 32;
 
-/// More runs than this are not taken side by side.
+/// Limits the runs that execute side by side.
 pub const MAX_RUNS: u32 = 16;
 
-/// More steps than this have not one segment together.
+/// Limits the steps of an unroll-and-jam.
 pub const MAX_JAM: u32 = 16;
 
-/// No more results of a sweep than this go past the caches: what is under way of each is on the stack.
+/// Limits the results that bypass the caches.
+///
+/// The pending elements of each are on the stack.
 pub const MAX_STREAMED: usize = 8;
 
-/// What is decided for one rate.
+/// Lists the decisions for one rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Decision {
-    /// Of a sweep: so many steps are taken side by side, in vectors of as many lanes, and so many vectors in
-    /// one turn. With one lane, so many steps one after the other in one turn.
+    /// For an innermost loop: vectors of `lanes` steps, `unroll` vectors per iteration. With one
+    /// lane, `unroll` steps per iteration, one after the other.
     Vectorise {
-        /// Lanes of each vector.
+        /// The lanes of each vector.
         lanes: u32,
-        /// Vectors in a turn.
+        /// The vectors per iteration.
         unroll: u32,
     },
-    /// Of a root that is a sweep: what it writes in step goes past the caches, if the root has at least so many steps.
+    /// For a root without inner loops: results stored at the counter bypass the caches, from this
+    /// many steps on.
     Stream(u64),
-    /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own; of one in a
-    /// step of another loop: so is the middle of each segment, as a part of it.
+    /// Loop partition. For an innermost root: each counter range on which comparisons keep their
+    /// answers gets its own tile. For a nested innermost loop: the middle of each segment becomes a
+    /// part of its own.
     Split,
-    /// Of a sweep: its body is cut in pieces, each of which is done for all steps of a range before the next begins. What one
-    /// computes and another needs crosses in buffers.
+    /// Loop fission, for an innermost loop: each piece of the body runs over a whole range before
+    /// the next piece. Values that cross pieces pass through buffers.
     Distribute {
-        /// How many cycles a piece waits at most for one thing after the other; more, if it has enough to do meanwhile.
+        /// The maximum latency of a piece's critical path, in cycles. A piece with enough other
+        /// work may exceed it.
         wait: u32,
-        /// How much there is to do in a piece at most.
+        /// The maximum work of a piece.
         work: u32,
-        /// How many steps a range has at most, if anything crosses.
+        /// The maximum number of steps of a range, if values cross.
         steps: u32,
     },
-    /// Of a root whose cursors only deliver: what each delivers is packed into a buffer of so many elements, and what is
-    /// behind them runs over as many elements as all buffers have. What is decided for a cursor, or for the root, is decided
-    /// for what packs, or for what is behind.
+    /// For a root whose cursors only produce elements: each cursor fills a buffer of this many
+    /// elements. The consumer then runs over as many elements as all buffers have. Decisions for a
+    /// cursor apply to its filling loop; decisions for the root apply to the consumer.
     Buffer(u32),
-    /// Of a sub rate: how it admits.
+    /// For a sub rate: how it admits steps.
     Admit(Admit),
-    /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
-    /// and about zeros of either sign. Where what was found leaves that in doubt, they are found again by the rules.
+    /// Fast min/max, for a vectorised innermost loop: extrema of floats use the machine's
+    /// instruction. That is wrong for NaN and for zeros of either sign. Doubtful results are
+    /// recomputed exactly.
     Quick,
-    /// Of a sweep in vectors that exits may end: all vectors of a turn are asked at its begin whether they go on.
+    /// For a vectorised innermost loop with exits: each iteration tests all of its vectors for an
+    /// exit first.
     Ask,
-    /// Of a root with a segment in each of its steps: so many steps at a time, with one segment for all of theirs, where these have
-    /// something in common. (Compilers call it unroll and jam.)
+    /// Unroll-and-jam, for a root with one segment per step: this many steps share a segment where
+    /// they share work.
     Jam(u32),
-    /// Of a root that is a sweep and folds in runs: so many runs are taken side by side, each in a lane of its own, and what
-    /// they come to is joined in order.
+    /// For an innermost root that folds in runs: this many runs execute side by side, one per lane.
+    /// Their results are combined in order.
     Runs(u32),
-    /// Of a root, where a device runs it: how its iterations are dealt out to threads.
+    /// For a root on a device: how iterations map to threads.
     Threads(Threads),
-    /// Of a root, where a device runs it, whose threads share what is nested, in rows that are equally long: a team has a row if all
-    /// teams are at least so many threads.
+    /// For a root on a device, with an inner loop over rows of equal length that threads share: the
+    /// minimum number of threads, over all teams, for a team per row.
     Teams(u64),
 }
 
 impl Decision {
-    /// Whether it decides the same as another: a rate has one of a kind.
+    /// Tells whether both are the same kind of decision.
+    ///
+    /// A rate has at most one decision of a kind.
     pub fn is_like(&self, other: &Decision) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
-/// How a sub rate admits.
+/// Lists the ways in which a sub rate admits steps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Admit {
-    /// What is rejected is jumped over; of a vector, if all of it is rejected.
+    /// Rejected steps are skipped by a branch; a vector is skipped if all of its lanes are
+    /// rejected.
     Branch,
-    /// All is computed, and what is rejected has no effect.
+    /// All steps are computed; rejected ones have no effect.
     Mask,
-    /// As with a mask, but what is written at a count is written for all, side by side: an element that is rejected is
-    /// overwritten by the next that is not, or cut off in the end.
+    /// Like a mask, but stores at a count write every element contiguously. A rejected element is
+    /// overwritten by the next admitted one, or cut off in the end.
     Compact,
 }
 
 impl Admit {
-    /// Every way.
+    /// Lists every way.
     pub const ALL: [Admit; 3] = [Admit::Branch, Admit::Mask, Admit::Compact];
 
-    /// Its name in text.
+    /// Returns its name in text.
     pub fn name(self) -> &'static str {
         match self {
             Admit::Branch => "branch",
@@ -150,36 +160,38 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Decisions for the rates of one loop.
+/// Holds the decisions for the rates of one loop.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Schedule {
     decisions: Vec<(RateId, Decision)>,
 }
 
 impl Schedule {
-    /// A schedule that decides nothing.
+    /// Returns an empty schedule.
     pub fn new() -> Schedule {
         Schedule::default()
     }
 
-    /// The schedule with one decision more.
+    /// Adds a decision.
     pub fn with(mut self, rate: RateId, decision: Decision) -> Schedule {
         self.decisions.push((rate, decision));
         self
     }
 
-    /// The schedule with all decisions of another one.
+    /// Adds all decisions of another schedule.
     pub fn and(mut self, other: &Schedule) -> Schedule {
         self.decisions.extend(&other.decisions);
         self
     }
 
-    /// All decisions, in order.
+    /// Returns all decisions, in order.
     pub fn decisions(&self) -> &[(RateId, Decision)] {
         &self.decisions
     }
 
-    /// How many lanes a sweep's vectors have, and how many of these a turn takes; one of one where nothing is decided.
+    /// Returns the lanes per vector and the vectors per iteration.
+    ///
+    /// The default is one of each.
     pub fn vectors(&self, rate: RateId) -> (u32, u32) {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Vectorise { lanes, unroll } if *r == rate => Some((*lanes, *unroll)),
@@ -188,7 +200,7 @@ impl Schedule {
         self.decisions.iter().find_map(of).unwrap_or((1, 1))
     }
 
-    /// How many runs of a root are taken side by side; none if each is step by step.
+    /// Returns the number of runs of a root that execute side by side.
     pub fn runs(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Runs(lanes) if *r == rate => Some(*lanes),
@@ -197,7 +209,7 @@ impl Schedule {
         self.decisions.iter().find_map(of)
     }
 
-    /// How many steps of a root have one segment together; none if each has its own.
+    /// Returns the number of a root's steps that share a segment.
     pub fn jams(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Jam(steps) if *r == rate => Some(*steps),
@@ -206,7 +218,9 @@ impl Schedule {
         self.decisions.iter().find_map(of)
     }
 
-    /// The extrema that a sweep finds quickly, if that is decided for it: a turn of its vectors takes all of their lanes.
+    /// Returns the extrema that an innermost loop computes by fast min/max.
+    ///
+    /// Only vectors that cover all lanes in one iteration qualify.
     pub fn quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
         if !self.decisions.contains(&(sweep.rate, Decision::Quick)) {
             return Vec::new();
@@ -214,10 +228,10 @@ impl Schedule {
         self.may_be_quick(region, sweep)
     }
 
-    /// The extrema that a sweep may find quickly.
+    /// Returns the extrema that may use fast min/max.
     fn may_be_quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
         let (lanes, unroll) = self.vectors(sweep.rate);
-        // Where a range was left is not known any more when it is gone through again.
+        // An exit position is lost when the range is recomputed.
         let mut extrema = match sweep.exits.is_empty() && !sweep.changes_what_it_reads() {
             true => region.extrema(sweep),
             false => Vec::new(),
@@ -229,7 +243,7 @@ impl Schedule {
         extrema
     }
 
-    /// The schedule with what deals the iterations of a root out to a device's threads.
+    /// Adds a root's mapping to a device's threads.
     pub fn with_threads(mut self, root: RateId, dealt: Asked) -> Schedule {
         let threads = dealt.threads.map(Decision::Threads);
         let all = threads.into_iter().chain(dealt.teams.map(Decision::Teams));
@@ -237,7 +251,7 @@ impl Schedule {
         self
     }
 
-    /// How the iterations of a root are dealt out to a device's threads, as far as that is decided.
+    /// Returns a root's mapping to a device's threads, as far as it is decided.
     pub fn threads(&self, root: RateId) -> Asked {
         let mut asked = Asked::default();
         for (_, decision) in self.decisions.iter().filter(|(r, _)| *r == root) {
@@ -250,7 +264,7 @@ impl Schedule {
         asked
     }
 
-    /// From how many steps on what a root writes in step goes past the caches; none if it never does.
+    /// Returns the minimum number of steps for results to bypass the caches.
     pub fn streams(&self, rate: RateId) -> Option<u64> {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Stream(least) if *r == rate => Some(*least),
@@ -259,14 +273,14 @@ impl Schedule {
         self.decisions.iter().find_map(of)
     }
 
-    /// Whether a sweep's body is cut in pieces.
+    /// Tells whether an innermost loop's body is split by fission.
     pub fn distributes(&self, rate: RateId) -> bool {
         let of =
             |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Distribute { .. });
         self.decisions.iter().any(of)
     }
 
-    /// How many elements are in a buffer behind each cursor of a root; none if it has no buffers.
+    /// Returns the capacity of the buffers behind a root's cursors.
     pub fn buffers(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Buffer(elements) if *r == rate => Some(*elements),
@@ -275,7 +289,7 @@ impl Schedule {
         self.decisions.iter().find_map(of)
     }
 
-    /// What is decided for the sweep that is a part of a zip.
+    /// Returns the decisions for the part of a zip.
     pub(crate) fn of_part(&self, part: &ZipPart) -> Schedule {
         let mut schedule = self.clone();
         let of = |d: &(RateId, Decision)| part.has(d.0) && !matches!(d.1, Decision::Buffer(_));
@@ -283,7 +297,7 @@ impl Schedule {
         schedule
     }
 
-    /// How the sub rates of a loop admit if its sweeps go step by step: as decided, where that is legal then.
+    /// Returns the legal admission decisions for scalar execution.
     pub(crate) fn slowly(&self, region: &Region) -> Schedule {
         let mut schedule = Schedule::new();
         for (rate, decision) in &self.decisions {
@@ -295,17 +309,17 @@ impl Schedule {
         schedule
     }
 
-    /// Whether a sweep asks once for a turn whether its vectors go on.
+    /// Tells whether one test per iteration covers the exits of all vectors.
     pub fn asks(&self, rate: RateId) -> bool {
         self.decisions.contains(&(rate, Decision::Ask))
     }
 
-    /// Whether a sweep is split where comparisons with its counter change.
+    /// Tells whether the loop is partitioned where comparisons change.
     pub fn splits(&self, rate: RateId) -> bool {
         self.decisions.contains(&(rate, Decision::Split))
     }
 
-    /// The schedule without vectors, runs side by side and pieces for a rate.
+    /// Returns the schedule without vectors, parallel runs and fission for a rate.
     pub fn step_by_step(&self, rate: RateId) -> Schedule {
         let mut schedule = self.clone();
         let vectors = |d: &Decision| {
@@ -323,7 +337,9 @@ impl Schedule {
         schedule
     }
 
-    /// How a sub rate admits; by a branch where nothing is decided.
+    /// Returns how a sub rate admits steps.
+    ///
+    /// The default is a branch.
     pub fn admits(&self, rate: RateId) -> Admit {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::Admit(how) if *r == rate => Some(*how),

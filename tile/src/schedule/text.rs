@@ -1,4 +1,4 @@
-//! Schedules as text: a line for each decision, as `explain()` shows them.
+//! Text form of schedules: one line per decision, as `explain()` shows them.
 //!
 //! ```text
 //! r0 vectorise 8 unroll 4
@@ -18,12 +18,12 @@ use loop_lang::ir::RateId;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Text that is no schedule of a loop.
+/// Describes a parse error in a schedule's text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScheduleError {
-    /// The line, from 1 on.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What was expected there, and what was found.
+    /// The expected and the actual text.
     pub message: String,
 }
 
@@ -36,7 +36,9 @@ impl std::fmt::Display for ScheduleError {
 impl std::error::Error for ScheduleError {}
 
 impl Schedule {
-    /// The schedule's text, with the names of its loop's rates; empty if nothing is decided.
+    /// Returns the schedule's text, with the names of its loop's rates.
+    ///
+    /// It is empty if nothing is decided.
     pub fn show(&self, program: &Loop) -> String {
         let mut text = String::new();
         for (rate, decision) in self.decisions() {
@@ -45,10 +47,14 @@ impl Schedule {
         text
     }
 
-    /// The schedule that a text says. Empty lines, and what follows `#`, say nothing.
+    /// Parses a schedule.
     ///
-    /// Errors: a rate that the loop has not, or a decision that there is not. Whether the decisions are legal is
-    /// another question.
+    /// Empty lines and comments after `#` are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Fails on a rate that the loop does not have, or an unknown decision. It does not check
+    /// whether the decisions are legal.
     pub fn parse(text: &str, program: &Loop) -> Result<Schedule, ScheduleError> {
         let mut schedule = Schedule::new();
         for (k, line) in text.lines().enumerate() {
@@ -85,7 +91,9 @@ impl Schedule {
     }
 }
 
-/// Schedules of several loops, as a text says them: a line with a loop's name, and below it, indented, its decisions.
+/// Holds the schedules of several loops, as text.
+///
+/// A line has a loop's name. The indented lines below it have its decisions.
 ///
 /// ```text
 /// loop_0
@@ -94,12 +102,14 @@ impl Schedule {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Schedules {
-    /// What is said of each loop, behind as many empty lines as stand before it.
+    /// The text for each loop, with its original line numbers: preceded by empty lines.
     by_loop: BTreeMap<String, String>,
 }
 
 impl Schedules {
-    /// The schedules that a text says. What it says of each loop is read when that loop is compiled.
+    /// Parses the schedules of several loops.
+    ///
+    /// The text of each loop is parsed when that loop is compiled.
     ///
     /// ```
     /// use livefusion_tile::schedule::Schedules;
@@ -107,7 +117,9 @@ impl Schedules {
     /// assert_eq!(Schedules::parse("  r0 branch\n").unwrap_err().line, 1);
     /// ```
     ///
-    /// Errors: a decision of no loop, a loop that is named twice.
+    /// # Errors
+    ///
+    /// Fails on a decision before the first loop's name, and on a loop that is named twice.
     pub fn parse(text: &str) -> Result<Schedules, ScheduleError> {
         let mut by_loop: BTreeMap<String, String> = BTreeMap::new();
         let mut now: Option<String> = None;
@@ -142,21 +154,24 @@ impl Schedules {
         Ok(Schedules { by_loop })
     }
 
-    /// The loops that are named.
+    /// Lists the named loops.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.by_loop.keys().map(String::as_str)
     }
 
-    /// The schedules with one loop's more.
+    /// Adds the schedule of one loop.
     pub fn with(mut self, program: &Loop, schedule: &Schedule) -> Schedules {
         let text = schedule.show(program);
         self.by_loop.insert(program.name.clone(), text);
         self
     }
 
-    /// What is said of a loop; none if nothing is.
+    /// Returns the schedule of a loop, if the text has one.
     ///
-    /// Errors: rates that it has not, decisions that there are not; with the line of the whole text.
+    /// # Errors
+    ///
+    /// Fails on rates that the loop does not have, and on unknown decisions. The error has the line
+    /// of the whole text.
     pub fn of(&self, program: &Loop) -> Result<Option<Schedule>, ScheduleError> {
         let text = self.by_loop.get(&program.name);
         text.map(|text| Schedule::parse(text, program)).transpose()

@@ -1,9 +1,11 @@
-//! Sizes of caches.
+//! Cache sizes.
 
-/// Bytes that the caches hold: of a core the first two, of all cores the last.
+/// Holds cache sizes in bytes.
+///
+/// The first two levels belong to one core, the last is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caches {
-    /// The first level, of data.
+    /// The first level data cache.
     pub first: usize,
     /// The second level.
     pub second: usize,
@@ -11,7 +13,7 @@ pub struct Caches {
     pub last: usize,
 }
 
-/// What is there where nobody knows.
+/// Holds default sizes for unknown machines.
 pub const USUAL: Caches = Caches {
     first: 32 << 10,
     second: 512 << 10,
@@ -19,12 +21,14 @@ pub const USUAL: Caches = Caches {
 };
 
 impl Caches {
-    /// Those of this machine. What is not told is taken to be usual.
+    /// Returns the cache sizes of this machine.
+    ///
+    /// Unknown sizes have defaults.
     pub fn here() -> Caches {
         Caches::of(&list())
     }
 
-    /// Of a list of data caches: level and bytes of each.
+    /// Returns the sizes from a list of data caches with their level and bytes.
     fn of(list: &[(u32, usize)]) -> Caches {
         let level = |wanted| {
             let found = list.iter().filter(|(level, _)| *level == wanted);
@@ -42,8 +46,8 @@ impl Caches {
     }
 }
 
-/// The data caches that the processor tells of: Intel's in leaf 4, AMD's in another one of the same form
-/// (Intel's manual 2A, `CPUID`; AMD's manual 3, appendix E).
+/// Lists the data caches reported by the processor: leaf 4 for Intel, and a leaf of the same form
+/// for AMD (Intel's manual 2A, `CPUID`; AMD's manual 3, appendix E).
 #[cfg(target_arch = "x86_64")]
 fn list() -> Vec<(u32, usize)> {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -53,7 +57,7 @@ fn list() -> Vec<(u32, usize)> {
             let about = __cpuid_count(leaf, part);
             let kind = about.eax & 31;
             let field = |from: u32, bits: u32| (about.ebx >> from & ((1 << bits) - 1)) as usize + 1;
-            // Ways, partitions, bytes in a line, sets.
+            // Ways, partitions, bytes per line, sets.
             let bytes = field(22, 10) * field(12, 10) * field(0, 12) * (about.ecx as usize + 1);
             let found = (kind != 2).then_some((about.eax >> 5 & 7, bytes));
             (there && kind != 0).then_some(found)
@@ -67,7 +71,7 @@ fn list() -> Vec<(u32, usize)> {
     }
 }
 
-/// The data caches that Linux tells of.
+/// Lists the data caches reported by Linux.
 #[cfg(not(target_arch = "x86_64"))]
 fn list() -> Vec<(u32, usize)> {
     let read = |k: u32, what: &str| {
@@ -96,7 +100,7 @@ mod tests {
         assert_eq!((two.second, two.last), (16 << 20, 16 << 20));
     }
 
-    /// Linux tells the same in files.
+    /// Linux reports the same in files.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[test]
     fn the_processor_says_what_the_system_says() {

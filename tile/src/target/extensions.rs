@@ -1,40 +1,40 @@
-//! Instruction extensions: those that the code generator asks about.
+//! Instruction extensions that affect code generation.
 
 use std::fmt;
 
-/// An instruction extension of a processor.
+/// Lists instruction extensions of processors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Extension {
-    /// Vectors of 16 bytes, stores past the caches.
+    /// Vectors of 16 bytes, non-temporal stores.
     Sse2,
     /// Rounding.
     Sse41,
-    /// Comparison of integers of 64 bits in vectors.
+    /// Vector comparison of 64-bit integers.
     Sse42,
-    /// Vectors of 32 bytes, of floats.
+    /// Float vectors of 32 bytes.
     Avx,
-    /// Vectors of 32 bytes, of integers too.
+    /// Integer vectors of 32 bytes.
     Avx2,
-    /// Multiply-add with one rounding.
+    /// Fused multiply-add.
     Fma,
-    /// Vectors of 64 bytes, masks in registers.
+    /// Vectors of 64 bytes, mask registers.
     Avx512f,
     /// The same on shorter vectors.
     Avx512vl,
-    /// Masks of words and double words.
+    /// Mask operations on 32-bit and 64-bit elements.
     Avx512dq,
-    /// Bytes and pairs of bytes in vectors of 64 bytes.
+    /// 8-bit and 16-bit elements in vectors of 64 bytes.
     Avx512bw,
-    /// Packing of bytes and pairs of bytes.
+    /// Compression of 8-bit and 16-bit elements.
     Avx512vbmi2,
-    /// Vectors of 16 bytes, rounding, multiply-add with one rounding.
+    /// Vectors of 16 bytes, rounding, fused multiply-add.
     Neon,
 }
 
 use Extension::*;
 
 impl Extension {
-    /// All of them.
+    /// Lists all of them.
     pub const ALL: [Extension; 12] = [
         Sse2,
         Sse41,
@@ -50,7 +50,7 @@ impl Extension {
         Neon,
     ];
 
-    /// Its name, as compilers and systems know it.
+    /// Returns its name, as used by compilers and systems.
     pub fn name(self) -> &'static str {
         match self {
             Sse2 => "sse2",
@@ -69,12 +69,14 @@ impl Extension {
     }
 }
 
-/// A set of extensions. Its text form is their names, with `+` between.
+/// Represents a set of extensions.
+///
+/// Its text form joins their names by `+`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Extensions(u16);
 
 impl Extensions {
-    /// These extensions.
+    /// Returns the set of these extensions.
     pub const fn of(extensions: &[Extension]) -> Extensions {
         let (mut bits, mut i) = (0, 0);
         while i < extensions.len() {
@@ -84,27 +86,27 @@ impl Extensions {
         Extensions(bits)
     }
 
-    /// These and those.
+    /// Returns the union.
     pub const fn with(self, others: Extensions) -> Extensions {
         Extensions(self.0 | others.0)
     }
 
-    /// These without those.
+    /// Returns the difference.
     pub const fn without(self, others: Extensions) -> Extensions {
         Extensions(self.0 & !others.0)
     }
 
-    /// Whether an extension is among them.
+    /// Tells whether it contains an extension.
     pub const fn has(self, extension: Extension) -> bool {
         self.0 >> extension as u16 & 1 == 1
     }
 
-    /// Whether all of others are among them.
+    /// Tells whether it contains all others.
     pub const fn has_all(self, others: Extensions) -> bool {
         others.0 & !self.0 == 0
     }
 
-    /// Each of them.
+    /// Lists its extensions.
     pub fn iter(self) -> impl Iterator<Item = Extension> {
         Extension::ALL.into_iter().filter(move |e| self.has(*e))
     }

@@ -1,9 +1,9 @@
-//! What C compilers are told of a target.
+//! Compiler flags of a target.
 
 use super::Extension::Avx512vbmi2;
 use super::{Arch, Extensions, HERE, Target};
 
-/// Levels of x86-64 and what they have, the highest first (the psABI's micro-architecture levels).
+/// The micro-architecture levels of x86-64 (psABI) with their extensions, highest first.
 const LEVELS: [(&str, Extensions); 4] = [
     ("-march=x86-64-v4", super::AVX512),
     ("-march=x86-64-v3", super::AVX2),
@@ -12,15 +12,15 @@ const LEVELS: [(&str, Extensions); 4] = [
 ];
 
 impl Target {
-    /// The flags by which gcc and clang make code for this machine.
+    /// Returns the gcc and clang flags for this machine.
     ///
-    /// For [`here`](Target::here) the compiler is told to look itself, and how wide vectors it makes of plain
-    /// loops is left to what it knows of the processor: gcc and clang make them 32 bytes wide on many machines
-    /// with AVX-512 (`-march=icelake-server`, say), and `-mprefer-vector-width=512` would change that;
-    /// vectors that are written as such have their width anyway. For given machines the flag says their width.
+    /// For [`here`](Target::here), the compiler detects the processor. It also chooses the width of
+    /// vectors for plain loops. On many machines with AVX-512, gcc and clang choose 32 bytes
+    /// (`-march=icelake-server`, for example), which `-mprefer-vector-width=512` would change.
+    /// Explicit vectors keep their width in any case. For named machines, the flag sets the width.
     ///
-    /// `-march=x86-64-v2` and `-v3` need gcc 11 or clang 12, `-mprefer-vector-width` gcc 8 or clang 6. An older compiler
-    /// says that it does not know the flag, and fails; for `here` none of them is used.
+    /// `-march=x86-64-v2` and `-v3` need gcc 11 or clang 12; `-mprefer-vector-width` needs gcc 8 or
+    /// clang 6. Older compilers reject these flags. `here` uses none of them.
     pub fn c_flags(&self) -> Vec<&'static str> {
         match self.arch {
             _ if self.name == HERE => vec!["-march=native"],

@@ -1,13 +1,13 @@
-//! The machine that code is made for, as a value.
+//! Target machines as values.
 //!
-//! Whoever writes code looks at a [`Target`], never at the machine that it runs on: so code for any machine is
-//! written, read and compiled on every other.
+//! Code generators depend only on a [`Target`], never on the host. Code for any machine can
+//! therefore be generated, read and compiled on any other.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | [`extensions`](Extensions) | instruction extensions |
-//! | [`caches`](Caches) | sizes of caches |
-//! | `flags` | what C compilers are told |
+//! | [`caches`](Caches) | cache sizes |
+//! | `flags` | flags for C compilers |
 
 mod caches;
 mod extensions;
@@ -20,27 +20,27 @@ use Extension::*;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// An instruction set.
+/// Lists instruction sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Arch {
-    /// x86 with registers of 64 bits.
+    /// 64-bit x86.
     X86_64,
-    /// Arm with registers of 64 bits.
+    /// 64-bit Arm.
     Aarch64,
-    /// Any other, of which nothing is made use.
+    /// Any other; its extensions are not used.
     Other,
 }
 
-/// How vectors of truth are kept.
+/// Lists the representations of masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Masks {
-    /// As vectors of integers as wide as the elements, all bits alike.
+    /// Integer vectors of the element width, with all bits of a lane equal.
     Vectors,
-    /// As a bit for each element, in registers of their own.
+    /// Mask registers with one bit per element.
     Registers,
 }
 
-/// The machine that code is made for.
+/// Describes a target machine.
 ///
 /// ```
 /// use livefusion_tile::target::{Extension, Target};
@@ -61,17 +61,17 @@ pub struct Target {
 const SSE2: Extensions = Extensions::of(&[Sse2]);
 const SSE42: Extensions = SSE2.with(Extensions::of(&[Sse41, Sse42]));
 const AVX2: Extensions = SSE42.with(Extensions::of(&[Avx, Avx2, Fma]));
-/// What vectors of 64 bytes are made use of with: the same operators on elements of all sizes.
+/// The extensions required to use vectors of 64 bytes: they cover elements of all sizes.
 const WIDE: Extensions = Extensions::of(&[Avx512f, Avx512vl, Avx512dq, Avx512bw]);
-/// What makes vectors longer than 16 bytes.
+/// The extensions for vectors longer than 16 bytes.
 const WIDER: Extensions = WIDE.with(Extensions::of(&[Avx2, Avx512vbmi2]));
 const AVX512: Extensions = AVX2.with(WIDE);
 const NEON: Extensions = Extensions::of(&[Neon]);
 
-/// What this machine is called.
+/// The name of the host.
 const HERE: &str = "here";
 
-/// The machine of a process does not change.
+/// The host does not change during a process.
 static THIS: LazyLock<Target> = LazyLock::new(|| Target {
     name: HERE,
     arch: match std::env::consts::ARCH {
@@ -85,48 +85,50 @@ static THIS: LazyLock<Target> = LazyLock::new(|| Target {
 });
 
 impl Target {
-    /// This machine, with all that its processor has and its system lets it use. It is asked once in a process.
+    /// Returns the host with the extensions that its processor and system support.
+    ///
+    /// Detection runs once per process.
     pub fn here() -> Target {
         THIS.clone()
     }
 
-    /// x86-64 with vectors of 64 bytes.
+    /// Returns x86-64 with vectors of 64 bytes.
     pub fn avx512() -> Target {
         Target::given("avx512", Arch::X86_64, AVX512)
     }
 
-    /// The same with what packs bytes and pairs of bytes.
+    /// Returns the same with compression of bytes and 16-bit elements.
     pub fn avx512vbmi2() -> Target {
         let all = AVX512.with(Extensions::of(&[Avx512vbmi2]));
         Target::given("avx512vbmi2", Arch::X86_64, all)
     }
 
-    /// x86-64 with vectors of 32 bytes.
+    /// Returns x86-64 with vectors of 32 bytes.
     pub fn avx2() -> Target {
         Target::given("avx2", Arch::X86_64, AVX2)
     }
 
-    /// x86-64 with vectors of 16 bytes, and all that is usual for these.
+    /// Returns x86-64 with vectors of 16 bytes and SSE up to 4.2.
     pub fn sse42() -> Target {
         Target::given("sse4.2", Arch::X86_64, SSE42)
     }
 
-    /// x86-64 with what every such machine has.
+    /// Returns baseline x86-64.
     pub fn sse2() -> Target {
         Target::given("sse2", Arch::X86_64, SSE2)
     }
 
-    /// 64-bit Arm with what every such machine has.
+    /// Returns baseline 64-bit Arm.
     pub fn neon() -> Target {
         Target::given("neon", Arch::Aarch64, NEON)
     }
 
-    /// A machine of which nothing is known: code for it runs on all.
+    /// Returns an unknown machine, with code that runs everywhere.
     pub fn plain() -> Target {
         Target::given("plain", Arch::Other, Extensions::default())
     }
 
-    /// The machines that have a name: this one, and those that are given.
+    /// Lists the host and all predefined machines.
     pub fn all() -> [Target; 8] {
         [
             Target::here(),
@@ -140,13 +142,14 @@ impl Target {
         ]
     }
 
-    /// The machine of a name: `here`, `avx512vbmi2`, `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or
-    /// `plain`.
+    /// Finds a machine by name.
+    ///
+    /// Names are `here`, `avx512vbmi2`, `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` and `plain`.
     pub fn from_name(name: &str) -> Option<Target> {
         Target::all().into_iter().find(|t| t.name == name)
     }
 
-    /// The machine, with vectors of 16 bytes at most.
+    /// Limits the machine to vectors of 16 bytes.
     pub fn narrow(self) -> Target {
         Target {
             name: "narrow",
@@ -165,27 +168,29 @@ impl Target {
         }
     }
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its instruction set.
+    /// Returns its instruction set.
     pub fn arch(&self) -> Arch {
         self.arch
     }
 
-    /// Its instruction extensions.
+    /// Returns its instruction extensions.
     pub fn extensions(&self) -> Extensions {
         self.extensions
     }
 
-    /// Whether it has an instruction extension.
+    /// Tells whether it has an instruction extension.
     pub fn has(&self, extension: Extension) -> bool {
         self.extensions.has(extension)
     }
 
-    /// Bytes of a vector: 16, 32 or 64. Where there are none, a compiler takes vectors of 16 apart.
+    /// Returns the bytes of a vector, which are 16, 32 or 64.
+    ///
+    /// Without vector registers, a compiler splits vectors of 16 bytes.
     pub fn vector_bytes(&self) -> usize {
         match self.extensions {
             all if all.has_all(WIDE) => 64,
@@ -194,12 +199,12 @@ impl Target {
         }
     }
 
-    /// Whether there is an instruction for all lanes of a vector.
+    /// Tells whether it has vector instructions.
     pub fn has_vectors(&self) -> bool {
         self.extensions != Extensions::default()
     }
 
-    /// Vectors that its registers hold.
+    /// Returns the number of vector registers.
     pub fn registers(&self) -> usize {
         match self.arch {
             Arch::X86_64 if self.has(Avx512f) => 32,
@@ -208,7 +213,7 @@ impl Target {
         }
     }
 
-    /// How it keeps vectors of truth.
+    /// Returns its representation of masks.
     pub fn masks(&self) -> Masks {
         match self.vector_bytes() {
             64 => Masks::Registers,
@@ -216,24 +221,24 @@ impl Target {
         }
     }
 
-    /// Its caches.
+    /// Returns its caches.
     pub fn caches(&self) -> Caches {
         self.caches
     }
 
-    /// How many cores a process may use.
+    /// Returns the number of cores that a process may use.
     pub fn cores(&self) -> usize {
         self.cores
     }
 
-    /// Whether code for this machine runs on another one.
+    /// Tells whether code for this machine runs on another one.
     pub fn runs_on(&self, other: &Target) -> bool {
         let known = self.arch == other.arch || self.arch == Arch::Other;
         known && other.extensions.has_all(self.extensions)
     }
 }
 
-/// Its name, and what code for it may make use of.
+/// Shows its name and the properties that code may rely on.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arch = match self.arch {
@@ -254,7 +259,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// The instruction extensions of this machine.
+/// Detects the host's extensions.
 #[cfg(target_arch = "x86_64")]
 fn probed() -> Extensions {
     let of = |extension: &Extension| match extension {
@@ -274,7 +279,7 @@ fn probed() -> Extensions {
     Extension::ALL.into_iter().filter(of).collect()
 }
 
-/// The instruction extensions of this machine: all 64-bit Arm machines with a system have vectors.
+/// Detects the host's extensions: all 64-bit Arm machines with an operating system have vectors.
 #[cfg(not(target_arch = "x86_64"))]
 fn probed() -> Extensions {
     match cfg!(target_arch = "aarch64") {
@@ -308,7 +313,7 @@ mod tests {
         assert_eq!(of(Target::sse2()), (16, 16, Masks::Vectors));
         assert_eq!(of(Target::neon()), (16, 32, Masks::Vectors));
         assert_eq!(of(Target::plain()), (16, 16, Masks::Vectors));
-        // Without words and bytes in them, wide vectors are of no use.
+        // Without 8-bit and 16-bit elements, wide vectors are not used.
         let some = AVX2.with(Extensions::of(&[Avx512f, Avx512vl]));
         let some = Target::given("some", Arch::X86_64, some);
         assert_eq!(of(some), (32, 32, Masks::Vectors));

@@ -1,4 +1,4 @@
-//! What values hang on: groups, and inner rates that must have run for them.
+//! Dependences of values: the groups and inner rates that must run to compute them.
 
 use crate::threads::handed::Handed;
 use crate::threads::shape::nest_left;
@@ -7,31 +7,31 @@ use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKin
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a loop's values are computed from.
+/// Holds the dependences of a loop's values.
 pub struct Demand<'a> {
     program: &'a Loop,
-    /// What each variable is computed, started or updated from.
+    /// The operands of each variable's definition, start and update.
     operands: FxHashMap<Var, Vec<Var>>,
-    /// The rates in whose iterations each variable is defined.
+    /// The rate that defines each variable.
     home: FxHashMap<Var, RateId>,
-    /// What decides whether iterations of a rate come about, those around it left out.
+    /// The conditions that control each rate's iterations, without those of enclosing rates.
     control: Vec<Vec<Var>>,
     group: FxHashMap<Var, &'a Group>,
-    /// Rates that are counted on by a rule: how far they come, their bound says.
+    /// Counters of rates with a known trip count: it follows from their bounds.
     counted: FxHashMap<Var, RateId>,
 }
 
-/// What is behind some values.
+/// Holds the transitive operands of some values.
 #[derive(Default)]
 pub struct Behind {
-    /// Variables, those of groups of the root included.
+    /// Variables, including groups of the root.
     pub vars: FxHashSet<Var>,
-    /// Nested rates that must be run.
+    /// Nested rates that must run.
     pub rates: FxHashSet<RateId>,
 }
 
 impl<'a> Demand<'a> {
-    /// Looks at a loop.
+    /// Analyses a loop.
     pub fn of(program: &'a Loop, facts: &Facts<'a>, handed: &Handed) -> Demand<'a> {
         let mut demand = Demand {
             program,
@@ -63,7 +63,7 @@ impl<'a> Demand<'a> {
                 walk::each(stmt, &mut |s| walk::definitions(&s.kind, &mut define));
                 match &stmt.kind {
                     StmtKind::Assign(v, _) => define(*v),
-                    // Whoever reads it again in the iteration hangs on that.
+                    // Later reads in the same iteration depend on the write.
                     StmtKind::WriteArray(a, ..) if handed.has(*a) => {
                         define(*a);
                         demand.home.insert(*a, rate);
@@ -81,7 +81,8 @@ impl<'a> Demand<'a> {
                 }
             }
             for exit in &placed.block.exits {
-                // Who leaves rates decides over the rest of them, and no rule says how far they come.
+                // An exit controls the remaining steps of the rates it leaves, and their trip
+                // counts become unknown.
                 let own = section == Section::Guard;
                 let left = nest_left(program, facts, placed, exit);
                 let left = left.filter(|left| !own || *left != rate);
@@ -94,7 +95,7 @@ impl<'a> Demand<'a> {
                     );
                 }
             }
-            // Whoever runs steps of the root knows that they come about.
+            // A thread that runs a root step knows that the step exists.
             if section == Section::Guard && !program.roots.contains(&rate) {
                 let exits = placed.block.exits.iter();
                 demand.control[rate.index()].extend(exits.filter_map(|e| e.unless.var()));
@@ -106,7 +107,7 @@ impl<'a> Demand<'a> {
             }
         }
         demand.counted.retain(|_, rate| !ended.contains(rate));
-        // A scan's results hang on the group before them.
+        // A scan's results depend on the group before them.
         for group in &program.groups {
             for next in group.next.iter().filter_map(|a| a.var()) {
                 let of = demand.operands.entry(next).or_default();
@@ -116,7 +117,7 @@ impl<'a> Demand<'a> {
         demand
     }
 
-    /// Whether a value is computed from a variable, in the same iteration.
+    /// Tells whether a value depends on a variable within one iteration.
     pub fn hangs_on(&self, value: Var, on: Var) -> bool {
         let (mut stack, mut seen) = (vec![value], FxHashSet::default());
         while let Some(v) = stack.pop() {
@@ -130,7 +131,7 @@ impl<'a> Demand<'a> {
         false
     }
 
-    /// The nested rate that a group of the root counts on, if its bound says how far it comes.
+    /// Returns the nested rate counted by a root group, if its trip count follows from the bound.
     fn counts(&self, group: &Group) -> Option<RateId> {
         match group.vars[..] {
             [v] => self.counted.get(&v).copied(),
@@ -138,7 +139,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// What must be known to update groups.
+    /// Returns the dependences of updates to groups.
     pub fn of_updates(&self, groups: &[&Group]) -> Behind {
         let mut behind = Behind::default();
         let mut stack = Vec::new();
@@ -149,7 +150,7 @@ impl<'a> Demand<'a> {
         behind
     }
 
-    /// What must be known of values.
+    /// Returns the dependences of values.
     pub fn of_values(&self, vars: impl IntoIterator<Item = Var>) -> Behind {
         let mut behind = Behind::default();
         self.close(vars.into_iter().collect(), &mut behind);
@@ -170,7 +171,7 @@ impl<'a> Demand<'a> {
         self.run(Some(group.step), stack, behind);
     }
 
-    /// Iterations of a rate are needed, and of those around it.
+    /// Requires the iterations of a rate and its enclosing rates.
     fn run(&self, from: Option<RateId>, stack: &mut Vec<Var>, behind: &mut Behind) {
         let mut at = from;
         while let Some(rate) = at {
@@ -192,7 +193,7 @@ impl<'a> Demand<'a> {
                 self.run(Some(*home), &mut stack, behind);
             }
             match self.group.get(&v) {
-                // Known before the iteration begins, or found with it.
+                // Known before the iteration begins, or computed with it.
                 Some(group) if self.program.roots.contains(&group.owner) => {}
                 Some(group) => {
                     stack.extend(self.operands.get(&v).into_iter().flatten());

@@ -1,4 +1,4 @@
-//! In which form a loop runs, and how large its tiles are.
+//! Kernel forms: how a loop's steps combine, and the sizes of its tiles.
 
 use crate::threads::near::Near;
 use crate::threads::plan::Work;
@@ -10,27 +10,29 @@ use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 
-/// How the steps of a loop go together.
+/// Lists the ways in which a loop's steps combine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Form {
-    /// None needs to know of another, but for groups that are read at the end, whose joins commute.
+    /// Steps are independent, except for groups read only at the end, with commutative combines.
     #[default]
     SideBySide,
-    /// Groups are read at the end, and joined in order: a block has tiles that follow each other.
+    /// Groups are read only at the end and combined in order: a block processes consecutive tiles.
     OneByOne,
-    /// Steps read groups: tiles look back.
+    /// Steps read groups: tiles use decoupled look-back.
     InOrder,
-    /// So they do, for groups that hang on others' values: a block has one tile at a time.
+    /// Look-back over several levels, as groups depend on the values of others: a block has one
+    /// tile at a time.
     LevelByLevel,
-    /// They look back, and steps may leave the loop.
+    /// Look-back, and steps may exit the loop.
     UntilLeft,
-    /// Rates are nested: [the plan](crate::threads::plan::Work) says who has which of their iterations. So it does where groups
-    /// are wide: a step is a row then.
+    /// Rates are nested, and [the plan](crate::threads::plan::Work) maps their iterations to
+    /// threads. The plan also applies to wide groups, where a step counts as a row.
     Nested,
 }
 
 impl Form {
-    /// The rooms that a block has: for tiles that look back, one that does, the next one, and the one after that.
+    /// Returns the staging buffers per block. Look-back needs three: for the current tile and the
+    /// next two.
     fn rooms(self) -> u32 {
         match self {
             Form::SideBySide | Form::UntilLeft | Form::Nested => 0,
@@ -41,19 +43,19 @@ impl Form {
     }
 }
 
-/// A loop's groups, by what steps know of them.
+/// Classifies a loop's groups by how steps use them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Groups {
-    /// The form that follows.
+    /// The resulting form.
     pub form: Form,
-    /// Those that a step must know, level by level.
+    /// Groups read by steps, level by level.
     pub known: Vec<Vec<GroupId>>,
-    /// Those that nobody reads before the end.
+    /// Groups read only at the end.
     pub ends: Vec<GroupId>,
 }
 
 impl Groups {
-    /// Those of a loop.
+    /// Classifies the groups of a loop.
     pub fn of(shape: &Shape<'_>) -> Groups {
         let all = |form| Groups {
             form,
@@ -64,7 +66,7 @@ impl Groups {
             return all(Form::Nested);
         }
         if shape.exits.any {
-            // Whoever leaves gives what all of them are then.
+            // An exit publishes the current value of every group.
             return all(Form::UntilLeft);
         }
         let groups: Vec<GroupId> = shape.levels.iter().flatten().copied().collect();
@@ -84,7 +86,7 @@ impl Groups {
                 ends: groups,
             };
         }
-        // What is joined in order goes with the rest.
+        // Ordered groups are combined with the rest.
         let rest = shape.levels.iter().map(|level| {
             let rest = level.iter().filter(|g| !commuting.contains(g));
             rest.copied().collect::<Vec<_>>()
@@ -100,14 +102,14 @@ impl Groups {
         }
     }
 
-    /// The levels that are known, and behind them what is read at the end.
+    /// Returns the groups read by steps, by level, then those read at the end.
     pub fn levels(&self) -> Vec<Vec<GroupId>> {
         let ends = Some(self.ends.clone()).filter(|e| !e.is_empty());
         self.known.iter().cloned().chain(ends).collect()
     }
 }
 
-/// Whether what a group's parts come to may be joined in any order.
+/// Tells whether a group's partial results may be combined in any order.
 pub(super) fn commutes(group: &Group) -> bool {
     match group.combine {
         Some(Combine::Op(op)) => {
@@ -120,50 +122,51 @@ pub(super) fn commutes(group: &Group) -> bool {
     }
 }
 
-/// How a loop's elements are dealt out.
+/// Describes how a loop's elements are distributed to blocks and threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tiles {
     /// The form.
     pub form: Form,
-    /// The threads of a block: a power of two of warps.
+    /// The threads of a block: a power of two, in whole warps.
     pub threads: u32,
-    /// The elements of a tile that each thread has.
+    /// The elements of a tile per thread.
     pub elements: u32,
-    /// How many of these follow each other, side by side.
+    /// The number of these that are consecutive in memory.
     pub piece: u32,
-    /// Whether a block goes on to further tiles, so that there need be no more than are held at once: else it has nothing to
-    /// give at its end, and as many as there are tiles are quicker.
+    /// Whether a block processes several tiles, so that resident blocks suffice. Blocks without a
+    /// result at their end are faster with one tile each.
     pub goes_on: bool,
 }
 
-/// The threads of a block where rates are nested.
+/// The threads of a block for nested rates.
 const NESTED: u32 = 128;
-/// The bytes that a thread of a tile in order may have in a room.
+/// The maximum bytes per thread in a staging buffer, for ordered tiles.
 const ROOM: u32 = 80;
-/// The bytes that a block may share at most.
+/// The maximum shared memory of a block in bytes.
 const SHARED: u32 = 48 << 10;
-/// The bytes of all that a thread reads and writes of a tile in order, which it has in registers.
+/// The maximum bytes per thread that an ordered tile reads and writes; they are in registers.
 const HELD: u32 = 160;
-/// The bytes that a thread asks for at once where it goes on and on.
+/// The bytes that a thread of a looping block requests at once.
 const AT_ONCE: u32 = 64;
-/// The elements of a thread where the loop may be left at any.
+/// The elements per thread if any step may exit the loop.
 const FEW: u32 = 8;
-/// The steps of a thread on a path. The more a tile has, the fewer tiles wait for each other: with eight they did for most of
-/// the time.
+/// The steps per thread on a merge path. Larger tiles wait less for each other: with eight steps
+/// they waited most of the time.
 const ON_PATH: u32 = 20;
-/// The threads that a processor of a device is to hold at once, at least: each may then have 80 registers.
+/// The minimum resident threads per multiprocessor: each may then use 80 registers.
 const AT_LEAST: u32 = 768;
-/// As many where rates are nested: it may then have 96.
+/// The same for nested rates: 96 registers.
 const AT_LEAST_NESTED: u32 = 640;
-/// As many where elements of rows come by rooms: it may then have 72. While some wait for memory, or for others, the rest have work.
+/// The same for rows with staged elements: 72 registers. Others can work while some threads wait
+/// for memory or for another tile.
 const AT_LEAST_NEAR: u32 = 896;
-/// The threads of a block at least, a warp, and at most.
+/// The range of threads per block; the minimum is a warp.
 const BLOCK: std::ops::RangeInclusive<u32> = 32..=1024;
-/// The steps of a thread in a tile at most.
+/// The maximum steps per thread in a tile.
 const MOST_EACH: u32 = 64;
 
 impl Tiles {
-    /// The blocks that a processor of a device is to hold at once, at least.
+    /// Returns the minimum resident blocks per multiprocessor.
     pub fn blocks(&self, near: &Near) -> u32 {
         let threads = match self.form {
             Form::Nested if !near.is_empty() => AT_LEAST_NEAR,
@@ -173,19 +176,20 @@ impl Tiles {
         (threads / self.threads.max(1)).max(1)
     }
 
-    /// The rooms that a block has.
+    /// Returns the staging buffers per block.
     pub fn rooms(&self) -> u32 {
         self.form.rooms()
     }
 
-    /// Those of a loop, as measured on an H200.
+    /// Chooses the sizes for a loop, as measured on an H200.
     pub(super) fn of(shape: &Shape<'_>, streams: &mut Streams, near: &mut Near) -> Tiles {
         let groups = &shape.groups;
         let form = groups.form;
         let (threads, elements, piece) = match form {
             Form::SideBySide => {
                 let piece = 16 / streams.widest(shape);
-                // A piece for each thread of as many blocks as that takes is quickest where blocks come to nothing.
+                // Without block results, one contiguous piece per thread in as many blocks as
+                // needed is fastest.
                 let pieces = match groups.ends.is_empty() {
                     true => 1,
                     false => (AT_ONCE / (streams.read_bytes(shape).max(1) * piece)).clamp(1, 4),
@@ -213,10 +217,11 @@ impl Tiles {
         Tiles::new(shape, threads, elements, piece)
     }
 
-    /// Those that are asked for.
+    /// Takes the requested sizes.
     ///
     /// # Errors
-    /// Why they cannot be.
+    ///
+    /// Returns the reason if they are not possible.
     pub(super) fn asked(
         shape: &Shape<'_>,
         streams: &mut Streams,
@@ -273,8 +278,8 @@ impl Tiles {
     }
 }
 
-/// The bytes that a block shares for the parts of groups at most: twice one of each warp, and one of a tile. What is wide is not
-/// shared.
+/// Returns the maximum shared memory for partial results of groups: two per warp and one per tile.
+/// Wide groups are not shared.
 fn parts(shape: &Shape<'_>) -> u32 {
     if shape.is_wide() {
         return 0;
@@ -283,14 +288,15 @@ fn parts(shape: &Shape<'_>) -> u32 {
     65 * 8 * vars.sum::<u32>()
 }
 
-/// Leaves out of rooms what a block has no place for, beside where rows lie, parts of groups, and some more.
+/// Removes arrays from staging until a block's shared memory suffices. Row positions, partial
+/// results and 1 KiB also need space.
 fn shrink(shape: &Shape<'_>, near: &mut Near, steps: u32) {
     let left = SHARED.saturating_sub(parts(shape) + 1024) / steps;
     near.shrink(shape, left.saturating_sub(3));
 }
 
-/// The elements that a thread of a tile in order has: an odd number of pieces of memory, for threads that read their own then
-/// use all banks.
+/// Returns the elements per thread of an ordered tile. The count makes the stride between threads
+/// odd, so accesses use all banks.
 fn elements(shape: &Shape<'_>, streams: &mut Streams, form: Form, threads: u32) -> u32 {
     let room = ROOM.min(room(shape, form, threads));
     streams.shrink(shape, room);
@@ -300,7 +306,7 @@ fn elements(shape: &Shape<'_>, streams: &mut Streams, form: Form, threads: u32) 
     [20, 12, 10, 6, 5, 3, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// The bytes that a thread may have in a room.
+/// Returns the maximum bytes per thread in a staging buffer.
 fn room(shape: &Shape<'_>, form: Form, threads: u32) -> u32 {
     let each = SHARED.saturating_sub(parts(shape)) / (form.rooms() * threads);
     each.saturating_sub(1)
@@ -310,7 +316,7 @@ fn steps<'a>(shape: &'a Shape<'_>) -> impl Iterator<Item = &'a [Stmt]> {
     shape.steps().map(|b| &b.block.stmts[..])
 }
 
-/// Whether nothing comes of a group in a step but its own next value.
+/// Tells whether a step uses a group only for the group's next value.
 fn is_read_at_end(shape: &Shape<'_>, id: GroupId) -> bool {
     let own = &shape.group(id).vars;
     let mut of_it: FxHashSet<Var> = own.iter().copied().collect();
@@ -320,10 +326,11 @@ fn is_read_at_end(shape: &Shape<'_>, id: GroupId) -> bool {
     stmts.all(|s| stays(s, id, own, &mut of_it)) && tests.all(|v| !of_it.contains(&v))
 }
 
-/// Whether a statement takes the values of a group to nothing but its next ones. `of_it` has the variables that depend on it.
+/// Tells whether a statement uses a group only for its next values. `of_it` collects the variables
+/// that depend on the group.
 fn stays(s: &Stmt, id: GroupId, own: &[Var], of_it: &mut FxHashSet<Var>) -> bool {
     let regions = walk::regions(&s.kind);
-    // Each is looked at, as it may tell which variables depend on the group.
+    // All regions are visited, because they may add dependent variables.
     let inner = regions.iter().flat_map(|r| r.iter());
     let leaving = inner.filter(|s| !stays(s, id, own, of_it)).count();
     let within = leaving == 0;
@@ -342,14 +349,14 @@ fn stays(s: &Stmt, id: GroupId, own: &[Var], of_it: &mut FxHashSet<Var>) -> bool
             walk::definitions(&s.kind, &mut |v| {
                 of_it.insert(v);
             });
-            // What an arm does would tell which arm it is.
+            // Effects of an arm would reveal its condition.
             within && !regions.iter().any(|r| has_effects(r))
         }
         _ => false,
     }
 }
 
-/// Whether statements do more than define variables.
+/// Tells whether statements have effects besides definitions.
 fn has_effects(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|s| match &s.kind {
         StmtKind::Let(..) | StmtKind::ReadArray(..) | StmtKind::ArrayLength(..) => false,

@@ -1,8 +1,10 @@
-//! Arrays by which an iteration hands on to itself, which are no results: they are a thread's, or a row's, own.
+//! Contracted arrays: temporaries within one iteration, private to a thread or a row.
 //!
-//! * A *cell* has one element, by which one sub rate hands on to another of the same iteration. It is a variable.
-//! * A *strip* has the elements of a row, by which a pass over the row hands on to later ones. Each row has its own, at
-//!   where the row begins among all: so there must be as much room as all rows have elements.
+//! * A *cell* has one element. It passes a value between two sub rates of one iteration, and
+//!   becomes a variable.
+//! * A *strip* has the elements of one row. It passes them from one pass over the row to later
+//!   ones. Each row has its own part, at the row's position among all elements. The capacity must
+//!   therefore cover the elements of all rows.
 
 use livefusion_backend::facts::Facts;
 use loop_lang::filled::filled;
@@ -14,26 +16,26 @@ use loop_lang::types::Const;
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Arrays by which iterations hand on.
+/// Lists the contracted arrays of a loop.
 #[derive(Clone, Default, Debug)]
 pub struct Handed {
-    /// Cells, and the loop rates in whose iterations they are.
+    /// Cells with their loop rates.
     pub cells: FxHashMap<Var, RateId>,
     /// Strips.
     pub strips: FxHashMap<Var, Strip>,
 }
 
-/// What is known of a strip.
+/// Describes a strip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Strip {
-    /// Where the row begins among all elements.
+    /// The row's position among all elements.
     pub first: Var,
-    /// How many elements each row has, if they are equally many: then the loop makes room for one row only.
+    /// The row length, if uniform: the loop then allocates one row only.
     pub length: Option<Atom>,
 }
 
 impl Handed {
-    /// Those of a loop.
+    /// Finds the contracted arrays of a loop.
     pub fn of(program: &Loop, facts: &Facts<'_>) -> Handed {
         let looking = Looking::of(program, facts);
         let mut handed = Handed::default();
@@ -59,18 +61,20 @@ impl Handed {
         handed
     }
 
-    /// Those that nobody else uses.
+    /// Removes the arrays that other code uses.
     pub fn without(mut self, others: &FxHashSet<Var>) -> Handed {
         self.cells.retain(|v, _| !others.contains(v));
         self.strips.retain(|v, _| !others.contains(v));
         self
     }
 
-    /// The loop as if there were none of them, and as if groups of inner rates could be joined: these are a thread's own, or
-    /// have been looked at, and stand in nobody's way.
+    /// Returns the loop without contracted arrays, and with combinable groups in inner rates.
+    ///
+    /// Both are private to a thread or checked elsewhere, so they must not prevent parallel
+    /// execution.
     pub fn left_out(&self, program: &Loop) -> Loop {
         let mut rest = program.clone();
-        // Of other scratch arrays all threads have the same ones.
+        // Other scratch arrays are shared by all threads.
         rest.vars.iter_mut().for_each(|v| v.scratch = false);
         for group in &mut rest.groups {
             if !program.roots.contains(&group.owner) {
@@ -92,13 +96,13 @@ impl Handed {
         rest
     }
 
-    /// Whether an array is one of them.
+    /// Tells whether an array is contracted.
     pub fn has(&self, array: Var) -> bool {
         self.cells.contains_key(&array) || self.strips.contains_key(&array)
     }
 }
 
-/// An access: where, how far behind, and at which index.
+/// An access: its place, its position in execution order, and its index.
 type Access = (Place, usize, Atom);
 
 struct Looking<'l, 'a> {
@@ -107,7 +111,7 @@ struct Looking<'l, 'a> {
     made: Vec<(Var, Atom)>,
     writes: FxHashMap<Var, Vec<Access>>,
     reads: FxHashMap<Var, Vec<Access>>,
-    /// Arrays that are used otherwise.
+    /// Arrays with other uses.
     used: FxHashSet<Var>,
     lets: FxHashMap<Var, (Op, Vec<Atom>)>,
 }
@@ -155,7 +159,8 @@ impl<'l, 'a> Looking<'l, 'a> {
         }
     }
 
-    /// The loop rate of a cell: what is read was written before in the same iteration, under no more conditions.
+    /// Returns the loop rate of a cell. Each read must follow the write in the same iteration,
+    /// under at least the same conditions.
     fn cell(&self, writes: &[Access], reads: &[Access]) -> Option<RateId> {
         let [(written, at, _)] = writes else {
             return None;
@@ -172,7 +177,7 @@ impl<'l, 'a> Looking<'l, 'a> {
         (all().all(at_zero) && reads.iter().all(follows)).then_some(home)
     }
 
-    /// The loop rate of a place, and what admits elements to the sub rates in it.
+    /// Returns the loop rate of a place, and the conditions of its sub rates.
     fn conditions(&self, place: Place) -> Option<(RateId, Vec<Atom>)> {
         let Place::At { rate, .. } = place else {
             return None;
@@ -195,7 +200,7 @@ impl<'l, 'a> Looking<'l, 'a> {
         Some((home, conditions))
     }
 
-    /// The strip that a pass writes: `filled` says that what is read is in the same row.
+    /// Returns the strip written by a pass. `filled` guarantees that reads are in the same row.
     fn strip(&self, room: Atom, writes: &[Access]) -> Option<Strip> {
         let [(Place::At { rate, .. }, _, index)] = writes else {
             return None;
@@ -215,7 +220,7 @@ impl<'l, 'a> Looking<'l, 'a> {
         })
     }
 
-    /// Whether all rows together have no more elements than there is room for: a row that would have has none.
+    /// Tells whether all rows together fit in the capacity: a row that does not fit is empty.
     fn fits(&self, room: Atom, size: Atom) -> bool {
         let fits = || {
             let [test, length, none] = self.made_by(size, Op::Select)?[..] else {
@@ -242,7 +247,7 @@ impl<'l, 'a> Looking<'l, 'a> {
         fits().unwrap_or(false)
     }
 
-    /// The operands of what computes a value, if it is this operator.
+    /// Returns the operands of a value's definition, if it uses this operator.
     fn made_by(&self, a: Atom, op: Op) -> Option<&Vec<Atom>> {
         let (by, args) = self.lets.get(&a.var()?)?;
         (*by == op).then_some(args)

@@ -1,24 +1,25 @@
-//! Loops as work of a device's threads: which iterations each has, and what they must tell each other.
+//! Device mapping: assigns a loop's iterations to threads, and finds their communication.
 //!
 //! ```text
 //! Loop  ->  Shape, as thought best or as a schedule decides  ->  a kernel's text, by the backend
 //! ```
 //!
-//! A schedule says of a root who has its iterations ([`Who`]), how many threads a block has, and how many iterations each of
-//! these has in a tile; and whether teams have rows where these are many. All else follows from the loop.
+//! A schedule decides three things for a root: the mapping of its iterations ([`Who`]), the threads
+//! of a block, and the iterations per thread in a tile. It may also select teams for loops with
+//! many rows. The loop determines the rest.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | [`phases`] | roots that follow each other, each as a loop of its own |
+//! | [`phases`] | consecutive roots, each as a loop of its own |
 //! | [`shape`] | which loops can run in parallel on a device, and why others cannot |
-//! | [`plan`] | how iterations become work of threads, and why |
-//! | [`form`] | how steps go together in tiles, and how large these are |
-//! | [`streams`] | arrays whose elements come and go by tiles |
-//! | [`near`] | what the elements of rows have to do with memory: what comes and goes by rooms |
-//! | [`path`] | segments whose elements are shared among threads |
-//! | `team` | rows that a team of threads has |
-//! | [`demand`] | what values hang on: groups, and inner rates that must have run for them |
-//! | [`handed`] | arrays by which an iteration hands on to itself |
+//! | [`plan`] | how iterations map to threads, and why |
+//! | [`form`] | how steps combine in tiles, and tile sizes |
+//! | [`streams`] | arrays that are staged by tiles |
+//! | [`near`] | memory accesses of row elements, and their staging |
+//! | [`path`] | merge paths: rows with elements shared among threads |
+//! | `team` | rows that a team of threads executes |
+//! | [`demand`] | dependences of values on groups and inner rates |
+//! | [`handed`] | contracted arrays |
 
 pub mod demand;
 pub mod form;
@@ -37,27 +38,29 @@ use phases::Phases;
 use shape::Refusal;
 use std::fmt;
 
-/// As many threads as are worth a launch whose threads wait for nobody: some on each processor of a device.
+/// Holds the thread count that makes a launch of independent threads worthwhile.
+///
+/// It is a few threads per core of a device.
 pub const ENOUGH: u64 = 1 << 16;
 
-/// Who has the iterations of a root.
+/// Lists the mappings of a root's iterations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Who {
-    /// A thread has some that follow each other; nothing is nested in them.
+    /// A thread has consecutive steps, without inner loops.
     Steps,
-    /// Threads share what is nested in them, in equal numbers.
+    /// Threads share the inner loop's steps in equal numbers.
     Path,
-    /// A team of threads has one, with what is nested in it.
+    /// A team of threads has one iteration, with its inner loops.
     Teams,
-    /// A thread has one, with what is nested in it.
+    /// A thread has one iteration, with its inner loops.
     Rows,
 }
 
 impl Who {
-    /// Every answer.
+    /// Lists every mapping.
     pub const ALL: [Who; 4] = [Who::Steps, Who::Path, Who::Teams, Who::Rows];
 
-    /// Its name in text.
+    /// Returns its name in text.
     pub fn name(self) -> &'static str {
         match self {
             Who::Steps => "steps",
@@ -74,30 +77,31 @@ impl fmt::Display for Who {
     }
 }
 
-/// How the iterations of a root are dealt out to threads.
+/// Describes how a root's iterations map to threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Threads {
-    /// Who has them.
+    /// The mapping.
     pub who: Who,
     /// The threads of a block.
     pub block: u32,
-    /// The steps of a tile that each thread has.
+    /// The steps of a tile per thread.
     pub each: u32,
 }
 
-/// What is asked for of a root, if anything is.
+/// Holds the requested mapping of a root, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Asked {
-    /// How its iterations are dealt out.
+    /// The mapping of its iterations.
     pub threads: Option<Threads>,
-    /// From how many threads on teams have its rows.
+    /// The minimum number of threads for teams to execute its rows.
     pub teams: Option<u64>,
 }
 
-/// Whether a root may be dealt out so.
+/// Checks a requested mapping of a root.
 ///
 /// # Errors
-/// The rule that is broken.
+///
+/// Returns the rule that it breaks.
 pub fn allows(program: &Loop, root: RateId, asked: Asked) -> Result<(), Refusal> {
     match program.roots.iter().position(|r| *r == root) {
         Some(phase) => Phases::of(program).at(phase, asked).map(|_| ()),

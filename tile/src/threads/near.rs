@@ -1,11 +1,11 @@
-//! What the elements of rows have to do with memory, as far as it is known.
+//! Memory accesses of row elements, and their staging in shared memory.
 //!
-//! What finds where rows lie has a run of rows for each thread, and reads and writes by rooms what it has of each.
+//! In the kernel that locates rows, each thread has consecutive rows. It stages its accesses per
+//! row.
 //!
-//! Where tiles look back, a thread has elements that follow each other: of arrays in which these lie side by side, what a tile reads
-//! and writes comes and goes by a room. Where no step needs to know of another, neighbours have neighbouring elements, and it is
-//! arrays that lie the other way that are turned around in a room, square by square: those in which the elements of a column lie
-//! side by side.
+//! With look-back, a thread has consecutive elements. Arrays with contiguous rows are then staged
+//! per tile. Without dependences between steps, neighbouring threads have neighbouring elements.
+//! Arrays with contiguous columns are then transposed through staging buffers, in squares.
 
 use super::form::Tiles;
 use super::path::Path;
@@ -17,47 +17,47 @@ use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The bytes of a room that a thread may have.
+/// The maximum bytes per thread in a staging buffer.
 const ROOM: u32 = 176;
-/// The elements of a square, with a place more in each line.
+/// The elements of a square, with one padding element per line.
 const SQUARE: u32 = 32 * 33;
-/// The bytes of an element in all rooms at most.
+/// The maximum bytes per element over all buffers.
 const MOST: u32 = ROOM / 4;
-/// The same of squares.
+/// The same for squares.
 const MOST_TURNED: u32 = 24;
-/// The threads whose rows have room, where teams have them.
+/// The number of threads with staged rows, if teams execute rows.
 const IN_TEAMS: u32 = 128;
-/// The words of groups that a block of teams may share beside rooms.
+/// The maximum words of groups that a block of teams shares besides its buffers.
 const WORDS_OF_TEAM: usize = 16;
-/// The elements of a row that a thread of a team has at most where they come by a room.
+/// The maximum staged elements of a row per thread of a team.
 const OF_TEAM: u32 = 16;
 
-/// Arrays of which elements come and go by rooms.
+/// Lists arrays with elements that are staged.
 #[derive(Clone, Debug, Default)]
 pub struct Near {
-    /// Those that elements may read where they lie, and none writes.
+    /// Arrays that elements may read at their own position, and that no element writes.
     pub reads: Vec<Var>,
-    /// Those that each element writes where it lies, and none reads.
+    /// Arrays that each element writes at its own position, and that no element reads.
     pub writes: Vec<Var>,
-    /// Those that each row writes at its end, where it lies, and which of the others' room they have: elements and ends are no more than
-    /// steps, so that there is place for both.
+    /// Arrays that each row writes at its end, at its own position, with the array that lends its
+    /// buffer. Elements and ends together are at most the steps, so both fit.
     pub ends: Vec<(Var, Var)>,
-    /// Bytes of an element in all of them.
+    /// The bytes per element over all of them.
     bytes: u32,
-    /// Whose elements these are.
+    /// The merge path of these elements.
     pub path: Option<Path>,
-    /// Whether it is rows that have these, and where each of them lies is written there, too.
+    /// Whether rows are staged; each row's position is then written too.
     pub of_rows: bool,
-    /// How far the elements of a row lie from each other, of arrays that lie the other way.
+    /// The stride between a row's elements, for arrays with contiguous columns.
     pub turned: FxHashMap<Var, Atom>,
 }
 
 impl Near {
-    /// Those of a loop whose threads share the elements of rows.
+    /// Finds the staged arrays of a loop with shared rows.
     pub(super) fn of(shape: &Shape<'_>) -> Near {
         let mut near = Near::default();
         let path = match &shape.work {
-            // A loop that is left has done some of what is in a room.
+            // A loop that exits has used only part of a buffer.
             Work::Path(_) if shape.exits.any => return near,
             Work::Path(path) => path,
             Work::Places(_) => return Near::of_rows(shape),
@@ -75,7 +75,8 @@ impl Near {
         near
     }
 
-    /// Those of what finds where rows lie: what it reads of each, and where each lies.
+    /// Finds the staged arrays of the kernel that locates rows: its reads per row, and the row
+    /// positions.
     fn of_rows(shape: &Shape<'_>) -> Near {
         let mut near = Near {
             of_rows: true,
@@ -116,14 +117,14 @@ impl Near {
         near
     }
 
-    /// Whether an array is one that all have together, and nobody joins values onto.
+    /// Tells whether an array is shared by all threads and no scatter updates it.
     fn is_plain(&self, shape: &Shape<'_>, array: Var) -> bool {
         let source = shape.facts.source.get(&array);
         let is_joined = |s: &Scatter| shape.facts.source.get(&s.array) == source;
         !shape.handed.has(array) && !shape.scatters.iter().any(is_joined)
     }
 
-    /// The accesses of one piece of memory.
+    /// Adds the accesses to one piece of memory.
     fn add(&mut self, shape: &Shape<'_>, path: &Path, every: bool, all: &[Access]) {
         let Some(array) = all.first().map(|a| a.array) else {
             return;
@@ -154,7 +155,7 @@ impl Near {
         }
     }
 
-    /// The same, if that is what rows write at their ends.
+    /// Adds an array that rows write at their ends.
     fn add_end(&mut self, shape: &Shape<'_>, all: &[Access]) {
         let [a] = all else { return };
         let of_row = a.at == Atom::Var(shape.counter) && a.always == Some(shape.root);
@@ -171,7 +172,7 @@ impl Near {
         }
     }
 
-    /// Whether what is read is to come by a room.
+    /// Tells whether a read is staged.
     fn lies(&mut self, shape: &Shape<'_>, path: &Path, a: &Access) -> bool {
         if !shape.levels.is_empty() {
             return lies_there(shape, path, a.at);
@@ -180,7 +181,7 @@ impl Near {
         stride.is_some_and(|stride| *self.turned.entry(a.array).or_insert(stride) == stride)
     }
 
-    /// What rows have of it whose elements a team of threads shares: their passes fold, and write one by one.
+    /// Returns the staged arrays for teams: their passes fold, and write elements directly.
     pub(super) fn of_team(&self, shape: &Shape<'_>) -> Near {
         let groups = shape.program.groups.iter();
         if groups.map(|g| g.vars.len()).sum::<usize>() > WORDS_OF_TEAM {
@@ -194,7 +195,7 @@ impl Near {
         }
     }
 
-    /// Leaves arrays out until an element needs no more than so many bytes.
+    /// Removes arrays until an element needs at most this many bytes.
     pub(super) fn shrink(&mut self, shape: &Shape<'_>, most: u32) {
         while self.bytes > most {
             let Some(array) = self.writes.pop().or_else(|| self.reads.pop()) else {
@@ -205,14 +206,14 @@ impl Near {
         }
     }
 
-    /// How many elements of each array there is room for, for each thread: an odd number, for threads that read their own then use all
-    /// banks.
+    /// Returns the buffered elements of each array per thread. The count is odd, so that threads
+    /// reading their own elements use all banks.
     pub(super) fn fits(&self) -> u32 {
         let most = ROOM / self.bytes.max(1);
         [21, 11, 7, 5].into_iter().find(|n| *n <= most).unwrap_or(3)
     }
 
-    /// How many elements of each array a block has room for.
+    /// Returns the buffered elements of each array per block.
     pub fn places(&self, shape: &Shape<'_>, tiles: Tiles) -> u32 {
         match shape.work {
             Work::Teams { .. } => {
@@ -223,12 +224,12 @@ impl Near {
         }
     }
 
-    /// Whether rooms are for squares that are turned around.
+    /// Tells whether buffers hold transposed squares.
     pub fn turns(&self, shape: &Shape<'_>) -> bool {
         matches!(shape.work, Work::Path(_)) && shape.levels.is_empty()
     }
 
-    /// How many bytes the rooms have, with gaps, whether there are any or not.
+    /// Returns the size of all buffers in bytes, with padding.
     pub fn room_bytes(&self, shape: &Shape<'_>, tiles: Tiles) -> usize {
         let sizes = self.reads.iter().chain(&self.writes);
         let sizes = sizes.map(|v| bytes(shape, *v));
@@ -239,18 +240,18 @@ impl Near {
         rooms.sum()
     }
 
-    /// Whether threads have elements or rows that follow each other.
+    /// Tells whether threads have consecutive elements or rows.
     pub(super) fn has_runs(&self) -> bool {
         !self.is_empty() && self.turned.is_empty()
     }
 
-    /// Whether there are none.
+    /// Tells whether no array is staged.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 }
 
-/// Whether an index is that of an element among all elements of all rows.
+/// Tells whether an index is an element's position among all rows.
 pub fn lies_there(shape: &Shape<'_>, path: &Path, at: Atom) -> bool {
     let counter = Atom::Var(path.counter);
     if path.running {
@@ -271,7 +272,7 @@ pub fn lies_there(shape: &Shape<'_>, path: &Path, at: Atom) -> bool {
         && (factors == of_row || factors == [length, Atom::Var(shape.counter)])
 }
 
-/// How far an element is from the next one in its row, where those of a column lie side by side.
+/// Returns the stride between a row's elements, for contiguous columns.
 pub fn turns(shape: &Shape<'_>, path: &Path, at: Atom) -> Option<Atom> {
     let (row, counter) = (Atom::Var(shape.counter), Atom::Var(path.counter));
     if path.running || path.length.is_none() {
@@ -290,7 +291,7 @@ pub fn turns(shape: &Shape<'_>, path: &Path, at: Atom) -> Option<Atom> {
     (is_there && is_given).then_some(stride)
 }
 
-/// What a step computes by an operator of two operands.
+/// Returns a step's definition of a value, if its operator has two operands.
 fn defined(shape: &Shape<'_>, a: Atom) -> Option<(Op, [Atom; 2])> {
     let v = a.var()?;
     let mut found = None;

@@ -1,9 +1,11 @@
-//! Segments whose elements are shared among threads: the steps of the root and of one rate that is nested in it, in their order
-//! (those of a merge path), in parts of equal numbers. So one giant among a million empty ones is as good as any other.
+//! Merge paths: threads share the elements of rows in equal numbers.
 //!
-//! What is in a row before its elements, the *head*, is computed again by each thread that has a part of the row; it has no
-//! effects then. Its effects, and what comes behind the elements, are the row's *end*: a step of its own, if there is anything
-//! to do.
+//! The shared steps are those of the root and of one nested rate, in order. One giant row among a
+//! million empty ones is therefore as efficient as any other distribution.
+//!
+//! The code before a row's elements is its *head*. Each thread with a part of the row recomputes
+//! it, without its effects. These effects and the code after the elements form the row's *end*. The
+//! end is a step of its own, if it has any work.
 
 use crate::threads::demand::Demand;
 use crate::threads::shape::{Exits, at, each, may_leave};
@@ -15,7 +17,7 @@ use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 
-/// A root and a nested rate whose steps are shared among threads.
+/// Describes a root and a nested rate with steps shared among threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
     /// The nested rate.
@@ -24,23 +26,24 @@ pub struct Path {
     pub counter: Var,
     /// Its bound.
     pub bound: Atom,
-    /// Whether the counter goes on from row to row.
+    /// Whether the counter continues from row to row.
     pub running: bool,
-    /// How many steps it has in each row, if that is the same in all of them, and known before.
+    /// The steps per row, if equal for all rows and known in advance.
     pub length: Option<Atom>,
-    /// Whether rows have an end of their own.
+    /// Whether rows have an end.
     pub ends: bool,
-    /// What is to be computed at the head of a row for its elements.
+    /// Values that the head must compute for the elements.
     pub head: FxHashSet<Var>,
-    /// What elements read of that.
+    /// Head values that the elements read.
     pub read: Vec<Var>,
 }
 
 impl Path {
-    /// The steps that threads may share.
+    /// Finds the steps that threads may share.
     ///
     /// # Errors
-    /// Why they may not.
+    ///
+    /// Returns the reason if there are none.
     pub fn of(
         program: &Loop,
         facts: &Facts<'_>,
@@ -101,7 +104,7 @@ impl Path {
             bound,
             running,
             length: looking.length(counter, bound, running),
-            // Each row has a step that says whether it begins.
+            // Each row has a step that tells whether it begins.
             ends: exits.any || looking.ends(),
             head: behind.vars,
             read,
@@ -117,12 +120,12 @@ struct Looking<'l, 'a> {
 }
 
 impl Looking<'_, '_> {
-    /// Whether a block is what says whether a row begins.
+    /// Tells whether a block is the test for the begin of a row.
     fn is_entry(&self, placed: &Placed<'_>) -> bool {
         placed.place == at(self.root, 0, Section::Guard)
     }
 
-    /// The loop may be left where a row begins, and behind its elements.
+    /// Checks that the loop exits only where a row begins, or after its elements.
     fn leaves(&self) -> Result<(), String> {
         let behind = |placed: &&Placed<'_>| self.is_inside(placed);
         let last = self.steps().filter(behind).last().map(|b| b.place);
@@ -133,7 +136,7 @@ impl Looking<'_, '_> {
             }
             before &= Some(placed.place) != last;
         }
-        // It is asked once, of what is known then.
+        // The test runs once, on values known at that point.
         let mut own = FxHashSet::default();
         for s in self
             .steps()
@@ -158,21 +161,21 @@ impl Looking<'_, '_> {
         }
     }
 
-    /// Whether the loop is left where a row would begin once a flag is down.
+    /// Tells whether a cleared flag exits the loop where the next row would begin.
     fn is_left_by(&self, flag: Var) -> bool {
         let entry = self.steps().filter(|b| self.is_entry(b));
         let mut exits = entry.flat_map(|b| &b.block.exits);
         exits.any(|e| e.unless == Atom::Var(flag))
     }
 
-    /// The loop rate at which a group's variable is updated.
+    /// Returns the loop rate that updates a group's variable.
     fn home(&self, v: Var) -> Option<RateId> {
         let (group, _) = self.facts.group.get(&v)?;
         let step = self.program.groups[group.index()].step;
         Some(self.facts.tree.loop_rate(step))
     }
 
-    /// Whether a block belongs to the elements of a row.
+    /// Tells whether a block belongs to the elements of a row.
     fn is_inside(&self, placed: &Placed<'_>) -> bool {
         match placed.place {
             Place::At {
@@ -190,7 +193,7 @@ impl Looking<'_, '_> {
         blocks.filter(|b| matches!(b.place, Place::At { .. }))
     }
 
-    /// A row's elements end at a flag that stays down, if not at their bound.
+    /// Checks that a row's elements end at their bound, or at a flag that stays cleared.
     fn flags(&self, running: bool, counter: Var) -> Result<(), String> {
         let guard = |b: &&Placed<'_>| matches!(b.place, Place::At { rate, section: Section::Guard, .. } if rate == self.rate);
         let exits = self.steps().find(guard).map_or(&[][..], |b| &b.block.exits);
@@ -204,7 +207,7 @@ impl Looking<'_, '_> {
         if !flags.clone().all(|v| v.is_some_and(stays_down)) {
             return Err("a row may end by more than a flag".into());
         }
-        // Behind those by which the loop is left there is no next row.
+        // After an exit of the loop there is no next row.
         let flags = flags.filter(|v| v.is_none_or(|v| !self.is_left_by(v)));
         let outside = self.steps().filter(|b| !self.is_inside(b));
         let counted = outside
@@ -216,7 +219,8 @@ impl Looking<'_, '_> {
         }
     }
 
-    /// What elements read of what is outside, their bound and what their groups start with.
+    /// Lists the elements' inputs from outside, including their bound and their groups' start
+    /// values.
     fn read(&self, counter: Var, bound: Atom) -> Vec<Var> {
         let (mut read, mut defined) = (Vec::new(), FxHashSet::default());
         read.extend(bound.var());
@@ -247,7 +251,7 @@ impl Looking<'_, '_> {
         read
     }
 
-    /// What is read before the elements of a row.
+    /// Lists the reads before a row's elements.
     fn reads_of_head(&self) -> Vec<Var> {
         let mut all = Vec::new();
         for placed in self.steps() {
@@ -263,7 +267,7 @@ impl Looking<'_, '_> {
         all
     }
 
-    /// What groups of the elements start with is known before they are summed up.
+    /// Checks that start values of element groups are known before these are summed up.
     fn starts(&self, counter: Var, demand: &Demand<'_>) -> Result<(), String> {
         let groups = &self.program.groups;
         for group in groups.iter().filter(|g| g.owner == self.rate) {
@@ -301,7 +305,7 @@ impl Looking<'_, '_> {
         found
     }
 
-    /// Whether no step computes a variable.
+    /// Tells whether a variable is computed by no step.
     fn is_given(&self, v: Var) -> bool {
         let mut computed = self.facts.group.contains_key(&v);
         for placed in self.steps() {
@@ -319,7 +323,7 @@ impl Looking<'_, '_> {
                 .all(|r| r.kind.counter() != Some(v))
     }
 
-    /// Whether there is something to do outside of a row's elements.
+    /// Tells whether there is work outside a row's elements.
     fn ends(&self) -> bool {
         let counts = |v: &Var| {
             self.program
@@ -345,7 +349,7 @@ impl Looking<'_, '_> {
     }
 }
 
-/// What statements read.
+/// Lists the operands of statements.
 fn reads(stmts: &[Stmt]) -> Vec<Var> {
     let mut all = Vec::new();
     for s in stmts {
@@ -358,7 +362,7 @@ fn reads(stmts: &[Stmt]) -> Vec<Var> {
     all
 }
 
-/// What carried variables start with.
+/// Calls `f` on the start values of carried variables.
 fn carries(stmts: &[Stmt], f: &mut dyn FnMut(Atom)) {
     for s in stmts {
         if let StmtKind::Carry(_, start) = &s.kind {
@@ -367,7 +371,7 @@ fn carries(stmts: &[Stmt], f: &mut dyn FnMut(Atom)) {
     }
 }
 
-/// Whether a group belongs to a root, or to the elements of rows.
+/// Tells whether a group belongs to a root or to the elements of rows.
 pub fn is_shared(program: &Loop, path: &Path, id: GroupId) -> bool {
     let group = &program.groups[id.index()];
     let counts = path.running && group.vars[..] == [path.counter];

@@ -1,5 +1,7 @@
-//! The phases of a loop, its roots that follow each other, each as a loop of one root. To it, all that ran before is part of
-//! `init`, and what other phases carry is what it came to: so each is planned alone.
+//! Phases: consecutive roots of a loop, each planned as a loop with one root.
+//!
+//! For a phase, all earlier code is part of `init`, and the variables carried by other phases have
+//! their final values.
 
 use super::Asked;
 use super::shape::{Refusal, Shape};
@@ -12,7 +14,7 @@ use loop_lang::walk;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
-/// A loop and its phases.
+/// Holds a loop and its phases.
 pub struct Phases<'a> {
     whole: &'a Loop,
     layout: Layout,
@@ -20,7 +22,7 @@ pub struct Phases<'a> {
 }
 
 impl<'a> Phases<'a> {
-    /// Those of a loop, in their order.
+    /// Splits a loop into its phases, in order.
     pub fn of(whole: &'a Loop) -> Phases<'a> {
         let alone = match whole.roots.len() {
             1 => vec![Cow::Borrowed(whole)],
@@ -33,18 +35,23 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// A shape for each, as thought best.
+    /// Returns a shape for each phase, chosen by heuristics.
     ///
     /// # Errors
-    /// Why one of them cannot run in parallel here.
+    ///
+    /// Returns the reason if a phase cannot run in parallel on a device.
     pub fn shapes(&self) -> Result<Vec<Shape<'_>>, Refusal> {
         self.under(|_| Asked::default())
     }
 
-    /// A shape for each, of which something is asked, root by root; where nothing is, it is as thought best.
+    /// Returns a shape for each phase under the requested mappings.
+    ///
+    /// Heuristics choose all other decisions.
     ///
     /// # Errors
-    /// Why one of them cannot run in parallel here, or not so.
+    ///
+    /// Returns the reason if a phase cannot run in parallel on a device, or not in the requested
+    /// way.
     pub fn under(&self, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Shape<'_>>, Refusal> {
         match self.alone.len() {
             0 => Err(Refusal::Roots(0)),
@@ -54,10 +61,11 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// The shape of one of them.
+    /// Returns the shape of one phase.
     ///
     /// # Errors
-    /// Why it cannot run in parallel here, or not so.
+    ///
+    /// Returns the reason if it cannot run in parallel on a device, or not in the requested way.
     pub fn at(&self, phase: usize, asked: Asked) -> Result<Shape<'_>, Refusal> {
         let none = || Refusal::Roots(self.alone.len());
         let alone = self.alone.get(phase).ok_or_else(none)?;
@@ -65,7 +73,7 @@ impl<'a> Phases<'a> {
     }
 }
 
-/// A phase of a loop as a loop.
+/// Extracts a phase as a loop.
 fn alone(whole: &Loop, phase: usize) -> Loop {
     let tree = Tree::of(whole);
     let root = whole.roots[phase];
@@ -80,7 +88,7 @@ fn alone(whole: &Loop, phase: usize) -> Loop {
             _ => true,
         }
     });
-    // What runs between those before it stands before it.
+    // Code between earlier phases moves to `init`.
     let before: Vec<Place> = whole.roots[..phase].iter().map(|r| done(*r)).collect();
     let between = whole.blocks.iter().filter(|(labels, _)| {
         let place = labels.first().map(|l| tree.place(whole, *l));
@@ -94,7 +102,7 @@ fn alone(whole: &Loop, phase: usize) -> Loop {
     }
     for (i, rate) in program.rates.iter_mut().enumerate() {
         if !is_own(RateId::new(i)) {
-            // It is reached from no root, and nested in none.
+            // The rate is unreachable now, and nested in no other rate.
             rate.parts.clear();
             if let (Some(counter), Some(bound)) = (rate.kind.counter(), rate.kind.bound()) {
                 rate.kind = RateKind::Root { counter, bound };
@@ -128,7 +136,7 @@ fn alone(whole: &Loop, phase: usize) -> Loop {
     program
 }
 
-/// What blocks of other phases, and those behind this one, have to do with.
+/// Lists the variables used by other phases and by the code after this one.
 pub(super) fn elsewhere(whole: &Loop, alone: &Loop) -> FxHashSet<Var> {
     let mut all = FxHashSet::default();
     for (labels, block) in whole.blocks.iter() {
@@ -155,7 +163,7 @@ fn done(root: RateId) -> Place {
     }
 }
 
-/// The rate at which a group is updated, and what it takes next, if it is updated.
+/// Returns the rate that updates a group, and its next values.
 fn updated(
     id: GroupId,
     group: &Group,

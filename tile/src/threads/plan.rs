@@ -1,4 +1,4 @@
-//! How the iterations of a loop become work of threads: who has which of them, and why.
+//! Work plans: which thread executes which iterations, and why.
 
 use crate::threads::Who;
 use crate::threads::demand::Demand;
@@ -11,24 +11,24 @@ use loop_lang::ir::{Group, GroupId, Loop, Order, Place, RateId, RateKind, Sectio
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
-/// How iterations become work of threads.
+/// Describes how iterations map to threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// No rate is nested: a thread has steps of the root that follow each other.
+    /// No rate is nested: a thread has consecutive steps of the root.
     Steps,
-    /// A thread runs one iteration of the root with all that is nested in it, from left to right.
+    /// A thread executes an iteration of the root with its inner loops, sequentially.
     Rows {
-        /// Why elements of a row are not shared among threads.
+        /// The reason why threads do not share a row's elements.
         why: String,
     },
-    /// A team of threads runs one iteration of the root with all that is nested in it.
+    /// A team of threads executes an iteration of the root with its inner loops.
     Teams {
-        /// Why elements of a row are not shared among all threads.
+        /// The reason why all threads do not share a row's elements.
         why: String,
     },
     /// Threads share the steps of the root and of a nested rate.
     Path(Path),
-    /// What finds where the rows of a path lie: a thread looks at the head of a row.
+    /// The kernel that locates the rows of a path: a thread executes the head of a row.
     Places(Path),
 }
 
@@ -48,55 +48,57 @@ impl fmt::Display for Work {
 }
 
 impl Work {
-    /// Who has the iterations.
+    /// Returns the mapping of its iterations.
     pub fn who(&self) -> Who {
         match self {
             Work::Steps => Who::Steps,
             Work::Path(_) => Who::Path,
             Work::Teams { .. } => Who::Teams,
-            // What finds where rows lie has rows.
+            // The kernel that locates rows maps rows to threads.
             Work::Rows { .. } | Work::Places(_) => Who::Rows,
         }
     }
 }
 
-/// How a loop is run, and what follows from it.
+/// Holds a loop's mapping and its consequences.
 #[derive(Clone)]
 pub struct Plan {
-    /// How its iterations become work.
+    /// The mapping of its iterations.
     pub work: Work,
-    /// The groups that tiles join, level by level: none of a level hangs on another of it.
+    /// The groups that tiles combine, by level: groups of one level are independent.
     pub levels: Vec<Vec<GroupId>>,
-    /// What there is to know where rates are nested.
+    /// Facts about nested rates.
     pub nests: Nests,
 }
 
-/// What there is to know where rates are nested.
+/// Holds facts about nested rates.
 #[derive(Clone, Default)]
 pub struct Nests {
-    /// The level from whose summary on a nested rate must be run; where it is not in here, only at last.
+    /// The first level with a summary that needs the nested rate; absent if only the last pass
+    /// needs it.
     pub runs_from: FxHashMap<RateId, u32>,
-    /// The level from whose summary on what a trap tests is what it is in the end.
+    /// The first level with a summary in which a trap's condition has its final value.
     pub known_from: FxHashMap<Var, u32>,
-    /// What each pass over a row folds, where a team has it.
+    /// The groups that each pass over a row folds, if a team executes the row.
     pub folds: FxHashMap<RateId, Vec<GroupId>>,
-    /// What is to be computed of all that the loop computes, if not all of it is.
+    /// The needed subset of the loop's values, if not all are needed.
     pub only: Option<FxHashSet<Var>>,
-    /// What finds out where rows lie, if that is not known before.
+    /// The plan to locate rows, if their positions are unknown.
     pub places: Option<Box<Plan>>,
-    /// How rows of a known length are run where there are many.
+    /// The plan for many rows of a known length.
     pub rows: Option<Box<Plan>>,
-    /// How rows are run of which nobody can tell where they lie.
+    /// The plan for rows that cannot be located.
     pub anywhere: Option<Box<Plan>>,
 }
 
 impl Plan {
-    /// How a loop is run.
+    /// Plans a loop.
     ///
-    /// `left` says how its root may be left, and what is read elsewhere than in the root's steps.
+    /// `left` has the root's exits, and the variables read outside the root's steps.
     ///
     /// # Errors
-    /// Why it cannot run in parallel here.
+    ///
+    /// Returns the reason if it cannot run in parallel on a device.
     pub fn of(
         program: &Loop,
         facts: &Facts<'_>,
@@ -136,7 +138,7 @@ impl Plan {
                 Err(why) => not(Who::Teams, &why),
             },
             Some(Who::Rows) => rows(asked()),
-            // Elements of one row may be more than all others: whatever can be shared is.
+            // One row may have more elements than all others, so rows are shared where possible.
             None => path().or_else(|why| match folds(program, facts) {
                 Ok(folds) => teams(why, folds),
                 Err(also) => rows(format!("{why}, and {also}")),
@@ -144,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// Each row is a thread's.
+    /// Assigns each row to a thread.
     fn alone(
         why: String,
         program: &Loop,
@@ -156,7 +158,7 @@ impl Plan {
         Ok(Plan::with(work, levels, program, facts, demand))
     }
 
-    /// Teams have rows.
+    /// Assigns rows to teams.
     fn teams(
         why: String,
         folds: FxHashMap<RateId, Vec<GroupId>>,
@@ -170,7 +172,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Threads share elements of rows.
+    /// Shares elements of rows among threads.
     fn path(
         program: &Loop,
         facts: &Facts<'_>,
@@ -191,7 +193,7 @@ impl Plan {
         if path.length.is_none() {
             plan.nests.places = Some(Box::new(Plan::places(path, program, facts, demand)?));
             if exits.any {
-                // Rows behind the end may lie anywhere.
+                // Rows after the exit may have any position.
                 let why = "where rows lie cannot be told".into();
                 let alone = Plan::alone(why, program, facts, demand);
                 let alone = alone.and_then(|p| p.checked(exits));
@@ -200,7 +202,7 @@ impl Plan {
         } else if !plan.levels.is_empty()
             && let Ok(folds) = folds(program, facts)
         {
-            // Nobody waits for what others fold of his row.
+            // Here, no thread waits for another thread's part of its row.
             let why = "rows are many".into();
             let teams = Plan::teams(why, folds, program, facts, demand);
             let teams = teams.and_then(|p| p.checked(exits));
@@ -209,7 +211,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan, if its levels are not too many; where the loop is left is found as one more.
+    /// Checks the number of levels. The exit's position counts as one more level.
     pub(super) fn checked(self, exits: Exits) -> Result<Plan, Refusal> {
         let levels = self.levels.len() as u32 + u32::from(exits.any);
         match levels <= MOST_LEVELS {
@@ -218,7 +220,7 @@ impl Plan {
         }
     }
 
-    /// Of each row, how many elements there are in those up to it.
+    /// Plans the kernel that counts the elements in all rows up to each row.
     fn places(
         path: Path,
         program: &Loop,
@@ -232,7 +234,7 @@ impl Plan {
             .chain([&path.counter])
             .filter_map(group)
             .collect();
-        // A group that these hang on is placing, too.
+        // Groups needed by these are also needed to locate rows.
         let mut next = 0;
         while let Some(g) = known.get(next).copied() {
             let behind = demand.of_updates(&[&program.groups[g.index()]]);
@@ -290,7 +292,8 @@ impl Plan {
     fn find_known(&mut self, (program, facts): (&Loop, &Facts<'_>), demand: &Demand<'_>) {
         let last = self.levels.len() as u32;
         let is_place = matches!(self.work, Work::Places(_));
-        // What finds out where rows lie has none of their elements, in which a test fails only if there are some.
+        // The kernel that locates rows does not execute elements. A test there can fail only for
+        // existing elements.
         let has_elements = |place: Place| match place {
             Place::At { rate, section, .. } => {
                 let inner = !program.roots.contains(&facts.tree.loop_rate(rate));
@@ -319,7 +322,7 @@ impl Plan {
             if is_place
                 && !(behind.rates.is_empty() && groups.clone().all(|(g, _)| at(g).is_some()))
             {
-                // Found by who has the elements.
+                // The kernel with the elements detects it.
                 continue;
             }
             self.nests.known_from.insert(v, from);
@@ -334,7 +337,7 @@ fn of_root(program: &Loop, g: GroupId) -> bool {
     program.roots.contains(&program.groups[g.index()].owner)
 }
 
-/// The groups that tiles join, level by level.
+/// Returns the groups that tiles combine, by level.
 fn levels(program: &Loop, joined: impl Fn(GroupId) -> bool) -> Result<Vec<Vec<GroupId>>, Refusal> {
     let groups = (0..program.groups.len()).map(GroupId::new);
     let of = |g: GroupId| &program.groups[g.index()];
@@ -357,13 +360,13 @@ fn levels(program: &Loop, joined: impl Fn(GroupId) -> bool) -> Result<Vec<Vec<Gr
     Ok(levels)
 }
 
-/// Whether parts of a group can be joined in any grouping.
+/// Tells whether a group's partial results can be combined in any grouping.
 fn joins(group: &Group) -> bool {
     let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
     whole && !group.circle && group.order != Order::Sequential
 }
 
-/// What a loop with nested rates must keep to, whoever has them.
+/// Checks the restrictions on loops with nested rates, for any mapping.
 fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
     for placed in &facts.blocks {
         let Place::At { rate, section, .. } = placed.place else {
@@ -394,7 +397,8 @@ fn check(program: &Loop, facts: &Facts<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A counter that runs on, and tells itself where its rate is left: nobody knows where it gets to but by counting.
+/// Returns a counter that continues from row to row and controls its own rate's exit. Its positions
+/// are known only by sequential counting.
 fn ending_itself(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Option<Var> {
     for placed in &facts.blocks {
         let Place::At { rate, section, .. } = placed.place else {
@@ -404,7 +408,7 @@ fn ending_itself(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Opti
             let Some(left) = nest_left(program, facts, placed, exit) else {
                 continue;
             };
-            // Its bound is known before.
+            // The rate's bound is known in advance.
             if k == 0 && section == Section::Guard && left == rate {
                 continue;
             }
@@ -422,7 +426,7 @@ fn ending_itself(program: &Loop, facts: &Facts<'_>, demand: &Demand<'_>) -> Opti
     None
 }
 
-/// The counter of a nested rate that a block starts once for all, but that no group has.
+/// Returns a nested rate's counter that a block starts once, outside any group.
 fn stray(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> Option<Var> {
     let started = placed.block.stmts.iter().filter_map(|s| match s.kind {
         StmtKind::Carry(v, _) => Some(v),

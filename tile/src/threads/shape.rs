@@ -1,4 +1,4 @@
-//! Which loops this backend can run in parallel, and what it has to know of them.
+//! Loop shapes: which loops a device can run in parallel, and their properties.
 
 mod exits;
 mod scatter;
@@ -26,31 +26,33 @@ pub(super) use exits::{may_leave, nest_left};
 pub use scatter::{Joins, Last, Scatter};
 pub use wide::{FEW_WORDS, MOST_WORDS};
 
-/// Levels of groups that a kernel may have: each is found in a pass of its own over a tile.
+/// Limits the levels of groups in a kernel.
+///
+/// Each level takes a pass over a tile.
 pub const MOST_LEVELS: u32 = 4;
 
-/// Why a loop does not run here.
+/// Lists the reasons why a loop does not run on a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// It has no root rate, or several where one is asked for.
+    /// It has no root rate, or several where one is required.
     Roots(usize),
-    /// A combinator asks its sides for elements one by one.
+    /// A combinator advances its inputs one element at a time.
     Inner(String),
-    /// A group can be summed up from left to right only.
+    /// A group can be folded only sequentially.
     Sequential(String),
-    /// It may end before its bound, in a way that has no kernel.
+    /// It may exit early, in a way that no kernel supports.
     Exit,
-    /// It joins values onto elements anywhere, in an order that matters.
+    /// It scatters in an order that matters.
     Scatter(&'static str),
-    /// Its steps write where others write or read, so that their order matters.
+    /// Its steps write where other steps access, so their order matters.
     Order(String),
-    /// Its groups depend on each other at more levels than this.
+    /// Its groups have too many levels of dependence.
     Levels(u32),
-    /// Its groups have so many words: too many, or more than a loop's that may end before its bound.
+    /// Its groups have too many words. The limit is lower for a loop that may exit early.
     Words(usize),
-    /// What is asked for cannot be.
+    /// The requested mapping is not possible.
     Asked(String),
-    /// Something that verified loops of this shape do not have.
+    /// A property that verified loops of this shape do not have.
     Other(String),
 }
 
@@ -77,17 +79,19 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A root rate of a loop, with sub rates and nested ones, that can run in parallel.
+/// Describes a root rate that can run in parallel.
+///
+/// It may contain sub rates and nested rates.
 pub struct Shape<'a> {
-    /// The loop: a phase alone, if there are several.
+    /// The loop: one phase, if there are several.
     pub program: &'a Loop,
     /// The loop with all of its phases.
     whole: &'a Loop,
-    /// Which of them this is.
+    /// The index of this phase.
     pub phase: usize,
-    /// What is known of it.
+    /// Its facts.
     pub facts: Facts<'a>,
-    /// How its state is laid out.
+    /// The layout of its state.
     pub layout: Layout,
     /// The root rate.
     pub root: RateId,
@@ -95,39 +99,40 @@ pub struct Shape<'a> {
     pub counter: Var,
     /// Its bound.
     pub bound: Atom,
-    /// How its iterations become work of threads.
+    /// The mapping of its iterations.
     pub work: Work,
-    /// The groups that tiles join, level by level.
+    /// The groups that tiles combine, by level.
     pub levels: Vec<Vec<GroupId>>,
-    /// Where it has nested rates: what else the plan says.
+    /// The plan's facts about nested rates.
     pub nests: Nests,
-    /// Arrays by which an iteration hands on to itself.
+    /// Its contracted arrays.
     pub handed: Handed,
-    /// How it may be left before its bound.
+    /// Its early exits.
     pub exits: Exits,
-    /// What steps join onto elements of arrays, array by array.
+    /// The scatters of its steps, per array.
     pub scatters: Vec<Scatter>,
-    /// What they overwrite, anywhere.
+    /// The overwriting scatters of its steps.
     pub last: Vec<Last>,
-    /// What steps read of what is there before them, in order: scalars and arrays.
+    /// The loop-invariant scalars and arrays that steps read, in order.
     pub given: Vec<Var>,
-    /// Arrays whose elements come and go by tiles.
+    /// Arrays that are staged by tiles.
     pub streams: Streams,
-    /// Arrays of which the elements of rows come and go by rooms.
+    /// Staged arrays of row elements.
     pub near: Near,
-    /// Groups, by what steps know of them.
+    /// Groups, by how steps use them.
     pub groups: Groups,
-    /// How steps are dealt out.
+    /// The distribution of steps.
     pub tiles: Tiles,
-    /// From how many threads on teams have rows, where threads share these else.
+    /// The minimum number of threads for teams to execute rows; with fewer, threads share rows.
     pub teams: u64,
 }
 
 impl<'a> Shape<'a> {
-    /// Looks at a loop of one root.
+    /// Analyses a loop with one root.
     ///
     /// # Errors
-    /// Why it cannot run in parallel here.
+    ///
+    /// Returns the reason if it cannot run in parallel on a device.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
         match program.roots[..] {
             [_] => Shape::at(program, program, 0, Layout::of(program), Asked::default()),
@@ -135,7 +140,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Looks at a [phase](super::phases) of a loop, as a loop of one root.
+    /// Analyses a [phase](super::phases) of a loop as a loop with one root.
     pub(super) fn at(
         whole: &'a Loop,
         program: &'a Loop,
@@ -189,13 +194,13 @@ impl<'a> Shape<'a> {
             .checked(shape.exits)?;
         match (asked.teams.is_some(), &plan.nests.rows) {
             (true, None) => return Err(Refusal::Asked("no team may have its rows".into())),
-            // What is asked for is all there is.
+            // A requested mapping has no alternatives.
             (false, _) if asked.threads.is_some() => plan.nests.rows = None,
             _ => {}
         }
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
         let words = shape.words();
-        // Another form of it may have a count more.
+        // An alternative kernel of the loop may have one more count.
         if words > MOST_WORDS || shape.exits.any && words >= FEW_WORDS {
             return Err(Refusal::Words(words));
         }
@@ -206,7 +211,7 @@ impl<'a> Shape<'a> {
         Ok(shape)
     }
 
-    /// How it is dealt out: what would be asked for to have it so.
+    /// Returns the mapping, in the form of a request for it.
     pub fn dealt(&self) -> Asked {
         Asked {
             threads: Some(Threads {
@@ -218,7 +223,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Finds what goes by tiles, and how large these are.
+    /// Chooses the staged arrays and the tile sizes.
     fn deal(&mut self, asked: Option<Threads>) -> Result<(), Refusal> {
         self.groups = Groups::of(self);
         let (mut streams, mut near) = (Streams::of(self), Near::of(self));
@@ -230,17 +235,17 @@ impl<'a> Shape<'a> {
         Ok(())
     }
 
-    /// The loop that finds where rows lie, if a kernel of its own does.
+    /// Returns the kernel that locates rows, if there is one.
     pub fn places(&self) -> Option<Shape<'a>> {
         self.planned(self.nests.places.as_deref()?.clone())
     }
 
-    /// The loop as it is run where rows are many, if that is another kernel.
+    /// Returns the kernel for many rows, if it differs.
     pub fn rows(&self) -> Option<Shape<'a>> {
         self.planned(self.nests.rows.as_deref()?.clone())
     }
 
-    /// The loop as it is run where nobody can tell where rows lie, if that is another kernel.
+    /// Returns the kernel for rows that cannot be located, if it differs.
     pub fn anywhere(&self) -> Option<Shape<'a>> {
         self.planned(self.nests.anywhere.as_deref()?.clone())
     }
@@ -248,7 +253,7 @@ impl<'a> Shape<'a> {
     fn planned(&self, plan: Plan) -> Option<Shape<'a>> {
         let (layout, program) = (self.layout.clone(), self.program);
         let exits = match plan.work {
-            // It goes through all of them.
+            // It visits all rows.
             Work::Places(_) => Exits::default(),
             _ => self.exits,
         };
@@ -275,29 +280,30 @@ impl<'a> Shape<'a> {
         Some(shape)
     }
 
-    /// A group.
+    /// Returns a group.
     pub fn group(&self, id: GroupId) -> &'a Group {
         &self.program.groups[id.index()]
     }
 
-    /// The variables of groups.
+    /// Lists the variables of groups.
     pub fn vars(&self, level: &[GroupId]) -> Vec<Var> {
         let groups = level.iter().map(|g| self.group(*g));
         groups.flat_map(|g| g.vars.iter().copied()).collect()
     }
 
-    /// The level of a carried variable that tiles join, and its group.
+    /// Returns the level and the group of a carried variable that tiles combine.
     pub fn level_of(&self, v: Var) -> Option<(u32, GroupId)> {
         let (id, _) = *self.facts.group.get(&v)?;
         let level = self.levels.iter().position(|l| l.contains(&id))?;
         Some((level as u32, id))
     }
 
-    /// The blocks of the root's steps.
+    /// Lists the blocks of the root's steps.
     pub fn steps(&self) -> impl Iterator<Item = &Placed<'a>> {
         let is_step = |place: Place| match place {
             Place::At { rate, section, .. } => {
-                // Those of sub rates of the root are run with its own, by the host.
+                // The host does not run the blocks of its sub rates separately; they are part of
+                // its steps.
                 let is_nested = self.facts.tree.loop_rate(rate) != self.root;
                 let outside = !is_nested && matches!(section, Section::Nest | Section::Done);
                 !outside && self.program.root_of(rate) == self.root
@@ -308,18 +314,20 @@ impl<'a> Shape<'a> {
         blocks.filter(move |b| is_step(b.place))
     }
 
-    /// How many phases the loop has.
+    /// Returns the number of phases of the loop.
     pub fn phases(&self) -> usize {
         self.whole.roots.len()
     }
 
-    /// The statements at a place.
+    /// Returns the statements at a place.
     pub fn statements(&self, place: Place) -> &'a [Stmt] {
         let at = self.facts.at.get(&place);
         at.map_or(&[], |at| &self.facts.blocks[*at].block.stmts)
     }
 
-    /// What admits an element to a rate, as far as it does not leave the root.
+    /// Lists the conditions that admit an element to a rate.
+    ///
+    /// Exits from the root are excluded.
     pub fn admits(&self, rate: RateId) -> impl Iterator<Item = Atom> {
         let guard = at(rate, 0, Section::Guard);
         let block = self.facts.at.get(&guard).map(|at| &self.facts.blocks[*at]);
@@ -330,7 +338,7 @@ impl<'a> Shape<'a> {
         exits.map(|e| e.unless)
     }
 
-    /// The groups that steps update; what other roots' steps do is what it is.
+    /// Lists the groups that steps update. Groups updated by other roots are constant here.
     fn updated(&self) -> FxHashSet<GroupId> {
         let mut updated = FxHashSet::default();
         let stmts = self.steps().flat_map(|b| &b.block.stmts);
@@ -369,7 +377,7 @@ impl<'a> Shape<'a> {
         Ok(())
     }
 
-    /// The variables that steps read and do not define, but for what is carried.
+    /// Lists the variables that steps read and neither define nor carry.
     fn find_given(&self) -> Vec<Var> {
         let (mut read, mut defined) = (Vec::new(), FxHashSet::default());
         for placed in self.steps() {
@@ -397,13 +405,13 @@ impl<'a> Shape<'a> {
         read
     }
 
-    /// The parts of a rate.
+    /// Returns the parts of a rate.
     pub fn parts(&self, rate: RateId) -> &'a [Part] {
         &self.program.rate(rate).parts
     }
 }
 
-/// The combinator that advances a stream on demand, if one does: what the user called.
+/// Returns the user's combinator that advances a stream on demand, if there is one.
 fn advancing(program: &Loop) -> Option<String> {
     let mut kinds = program.rates.iter().map(|r| r.kind);
     let cursor = kinds.find(|kind| matches!(kind, RateKind::Cursor { .. }))?;
@@ -412,7 +420,7 @@ fn advancing(program: &Loop) -> Option<String> {
     Some(comb.map_or_else(String::new, |c| c.kind.clone()))
 }
 
-/// A place of a rate.
+/// Returns a place of a rate.
 pub fn at(rate: RateId, stage: u32, section: Section) -> Place {
     Place::At {
         rate,
@@ -421,7 +429,7 @@ pub fn at(rate: RateId, stage: u32, section: Section) -> Place {
     }
 }
 
-/// Calls `f` with each statement, those in regions included.
+/// Calls `f` with each statement, including those in regions.
 pub fn each<E>(stmts: &[Stmt], f: &mut dyn FnMut(&Stmt) -> Result<(), E>) -> Result<(), E> {
     for s in stmts {
         f(s)?;

@@ -1,5 +1,7 @@
-//! What the steps of a loop have to do with memory, as far as it is known: arrays that they read or write at their counter, and
-//! arrays that filters fill one after the other. These go by tiles; all else is read and written where a step says so.
+//! Memory accesses of a loop's steps, and their staging by tiles.
+//!
+//! Staged arrays are those accessed at the counter, and those that filters fill in order. All other
+//! accesses go directly to memory.
 
 use crate::threads::plan::Work;
 use crate::threads::shape::Shape;
@@ -8,31 +10,32 @@ use loop_lang::ir::{Atom, Place, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::walk;
 use rustc_hash::FxHashMap;
 
-/// Arrays whose elements come and go by tiles.
+/// Lists arrays with elements that are staged by tiles.
 #[derive(Debug, Default)]
 pub struct Streams {
-    /// Those that every step may read at its counter, and none writes.
+    /// Arrays that any step may read at its counter, and no step writes.
     pub reads: Vec<Var>,
-    /// Those that every step writes at its counter, and none reads.
+    /// Arrays that every step writes at its counter, and no step reads.
     pub writes: Vec<Var>,
-    /// Those that an admitted step writes at its rate's count, which counts these; none is read.
+    /// Arrays that an admitted step writes at its rate's count, with that count; no step reads
+    /// them.
     pub keeps: Vec<(Var, Var)>,
 }
 
-/// Where a step touches an array.
+/// An access to an array.
 pub(super) struct Access {
     pub array: Var,
     pub at: Atom,
     pub is_write: bool,
-    /// The rate whose every step does it; none within a condition.
+    /// The rate with this access in every step; none under a condition.
     pub always: Option<RateId>,
 }
 
 impl Streams {
-    /// Those of a loop.
+    /// Finds the staged arrays of a loop.
     pub fn of(shape: &Shape<'_>) -> Streams {
         let mut streams = Streams::default();
-        // A step that is left within has written some of what it writes; a row has many elements.
+        // A step that exits early has done only part of its writes; a row has many elements.
         if shape.exits.any || shape.work != Work::Steps || shape.is_wide() {
             return streams;
         }
@@ -42,7 +45,7 @@ impl Streams {
         streams
     }
 
-    /// The accesses of one piece of memory.
+    /// Adds the accesses to one piece of memory.
     fn add(&mut self, shape: &Shape<'_>, all: &[Access]) {
         let counter = Atom::Var(shape.counter);
         let Some(array) = all.iter().map(|a| a.array).next() else {
@@ -79,7 +82,7 @@ impl Streams {
         }
     }
 
-    /// Leaves arrays out until an element needs no more than so many bytes in a room.
+    /// Removes arrays until an element needs at most this many bytes in a buffer.
     pub fn shrink(&mut self, shape: &Shape<'_>, most: u32) {
         while self.read_bytes(shape) > most {
             self.reads.pop();
@@ -89,17 +92,17 @@ impl Streams {
         }
     }
 
-    /// The bytes of an element in all arrays that are read.
+    /// Returns the bytes of an element over all arrays that are read.
     pub fn read_bytes(&self, shape: &Shape<'_>) -> u32 {
         self.reads.iter().map(|v| bytes(shape, *v)).sum()
     }
 
-    /// The bytes of an element in all arrays that are written at the counter.
+    /// Returns the bytes of an element over all arrays written at the counter.
     pub fn write_bytes(&self, shape: &Shape<'_>) -> u32 {
         self.writes.iter().map(|v| bytes(shape, *v)).sum()
     }
 
-    /// The bytes of the widest element that is read or written at the counter.
+    /// Returns the bytes of the widest element accessed at the counter.
     pub fn widest(&self, shape: &Shape<'_>) -> u32 {
         let all = self.reads.iter().chain(&self.writes);
         all.map(|v| bytes(shape, *v)).max().unwrap_or(1)
@@ -109,7 +112,9 @@ impl Streams {
         self.keeps.iter().map(|(v, _)| bytes(shape, *v)).sum()
     }
 
-    /// The bytes that an element needs in a room: all that is read at once, all that is kept, or one array that is written.
+    /// Returns the bytes that an element needs in a staging buffer.
+    ///
+    /// All reads share it, or all packed arrays do, or it holds one written array.
     pub fn room_bytes(&self, shape: &Shape<'_>) -> u32 {
         let written = self.writes.iter().map(|v| bytes(shape, *v));
         self.read_bytes(shape)
@@ -118,12 +123,12 @@ impl Streams {
     }
 }
 
-/// The bytes of an array's elements.
+/// Returns the bytes of an array's elements.
 pub(super) fn bytes(shape: &Shape<'_>, v: Var) -> u32 {
     shape.program.ty(v).elem().size() as u32
 }
 
-/// All that steps read and write, by the memory where it is.
+/// Lists all accesses of steps, grouped by memory.
 pub(super) fn in_places(shape: &Shape<'_>) -> Vec<Vec<Access>> {
     let mut by_memory: FxHashMap<Source, usize> = FxHashMap::default();
     let mut all: Vec<Vec<Access>> = Vec::new();
@@ -140,7 +145,7 @@ pub(super) fn in_places(shape: &Shape<'_>) -> Vec<Vec<Access>> {
     all
 }
 
-/// All that steps read and write.
+/// Lists all accesses of steps.
 fn accesses(shape: &Shape<'_>) -> Vec<Access> {
     let mut all = Vec::new();
     for placed in shape.steps() {

@@ -1,6 +1,8 @@
-//! Rows that a team of threads has, a power of two of neighbours in a block: each has every so many elements of a pass over the
-//! row, or a piece of it where order matters, and what they come to is joined behind it. That is for rows with several passes, whose elements are then near
-//! when they are read again, and nothing has to be kept of a row between them.
+//! Teams: a power of two of neighbouring threads in a block execute a row together.
+//!
+//! Each thread has every n-th element of a pass over the row, or a contiguous piece where order
+//! matters. The partial results are combined after the pass. Teams suit rows with several passes:
+//! later passes find the elements in the cache, and no row state is kept between kernels.
 
 use super::form::commutes;
 use super::shape::{FEW_WORDS, may_leave, nest_left};
@@ -11,10 +13,11 @@ use loop_lang::ir::{
 use loop_lang::walk;
 use rustc_hash::FxHashMap;
 
-/// The groups that each pass over a row folds, if a team may have rows.
+/// Returns the groups that each pass over a row folds, if teams may execute rows.
 ///
 /// # Errors
-/// Why it may not.
+///
+/// Returns the reason if they may not.
 pub(super) fn folds(
     program: &Loop,
     facts: &Facts<'_>,
@@ -39,7 +42,7 @@ pub(super) fn folds(
     }
     let words: usize = program.groups.iter().map(|g| g.vars.len()).sum();
     if words > FEW_WORDS {
-        // A block shares what its teams and warps have.
+        // The teams and warps of a block share its memory.
         return Err(format!("its groups have {words} words"));
     }
     let mut folds: FxHashMap<RateId, Vec<GroupId>> = FxHashMap::default();
@@ -64,7 +67,7 @@ pub(super) fn folds(
     Ok(folds)
 }
 
-/// The passes over a row. Whether there is one is the same for all threads of a warp.
+/// Lists the passes over a row. All threads of a warp must agree on whether a pass exists.
 fn passes(program: &Loop) -> Result<Vec<RateId>, String> {
     let mut passes = Vec::new();
     for root in &program.roots {
@@ -84,18 +87,20 @@ fn passes(program: &Loop) -> Result<Vec<RateId>, String> {
     Ok(passes)
 }
 
-/// Whether what a pass folds is joined from left to right: then each thread has a piece of the row. Elsewhere neighbours have
-/// neighbouring elements.
+/// Tells whether a pass folds in order.
+///
+/// Each thread then has a piece of the row. Otherwise, neighbouring threads have neighbouring
+/// elements.
 pub fn in_pieces(program: &Loop, folds: &[GroupId]) -> bool {
     let mut groups = folds.iter().map(|g| &program.groups[g.index()]);
     groups.any(|g| g.order != Order::Exact && !commutes(g))
 }
 
-/// Whether pieces may be folded apart, and no element reads what came of those before it.
+/// Tells whether pieces may be folded independently, and no element reads an earlier result.
 fn is_fold(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
     let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
     let apart = match group.order {
-        // The verifier sees to it that nobody reads a lane.
+        // The verifier guarantees that no step reads a lane.
         Order::Lanes(_) => true,
         Order::Exact => !is_read(program, facts, group),
         Order::Runs(_) | Order::Prefix(_) | Order::Sequential => false,
@@ -103,7 +108,7 @@ fn is_fold(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
     whole && !group.circle && apart
 }
 
-/// Whether anything in the loop that updates a group reads it, but for what it takes next.
+/// Tells whether the loop that updates a group reads it, other than for its next value.
 fn is_read(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
     let is_next = |v: &Var| group.next.iter().any(|a| a.var() == Some(*v));
     let is_own = |v: &Var| group.vars.contains(v);

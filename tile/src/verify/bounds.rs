@@ -1,25 +1,36 @@
-//! Proofs: that what is not checked stays inside.
+//! Bounds proofs: unchecked accesses stay in bounds.
 //!
-//! A *place* is what is known of an index: a literal between two bounds, the counter of the loop over the tile's range
-//! and a little, or a count and a little. The walk goes through each body once, or, between literals, as often as it turns,
-//! and remembers by how much each count has gone up at most since the step began. Of what a body changes that may turn any
-//! number of times, nothing is known in it or behind it; and what a turn over the range knows, the next one does not.
+//! A *place* describes an index: a range of literals, the range loop's counter plus an offset, or a
+//! count plus an offset. The walk visits each body once. Loops with literal bounds are walked
+//! iteration by iteration. The walk tracks the maximum increase of each count since the step began.
+//! For loops with unknown trip counts, it forgets all values that the body changes. It also forgets
+//! facts between iterations of the range loop.
 //!
-//! Let the loop over the range take `s` steps at a time, which `b - a` is a multiple of.
+//! Let the range loop take `s` steps per iteration; `b - a` is a multiple of `s`.
 //!
-//! * At the counter, plus at most `h`, with `w` lanes: `h + w <= s`, and the entry says that the array has `end - from`
-//!   elements from the counter's value at entry on.
-//! * At a count that goes up by at most `s` in each turn, by `g` so far in this one: `g + h + w <= s`, and the entry says
-//!   the same of the count. Then turn `t` writes below `count + t * s + s`.
-//! * At how far the loop over the range has come, plus at most `h`: `h + w <= s`, the entry says that a range has at most `n`
-//!   steps, and the memory has that many elements.
-//! * In a segment, which takes `s` steps at a time, the same of its counter and rooms; and of a value with a room, further by
-//!   the counter less where that began, as long as no step changes either. A tail has a mask, but for a room for whole turns:
-//!   of the lanes that are before the segment's end, if they are `h` or more steps beyond the counter; and not in front of it, if
-//!   turns may begin there and they are no more than `h` steps beyond.
-//! * At a literal place `h`: `h + w` is at most the size of the memory.
+//! * Index counter plus at most `h`, with `w` lanes: requires `h + w <= s`. The entry guarantees
+//!   that the array has `end - from` elements from the counter's entry value on.
 //!
-//! What is brought across from `n` lanes that are `d` apart, `k` elements of each, is an access of `(n - 1) * d + k` lanes.
+//! * Index at a count that grows by at most `s` per iteration, and by `g` so far in this one:
+//!   requires `g + h + w <= s`. The entry guarantees the same for the count. Iteration `t` then
+//!   writes below `count + t * s + s`.
+//!
+//! * Index relative to the begin of the range, plus at most `h`: requires `h + w <= s`. The entry
+//!   limits a range to `n` steps, and the memory has at least that many elements.
+//!
+//! * In a segment with `s` steps per iteration, the same holds for its counter and capacity checks.
+//!   It also holds for a checked value plus the segment's progress (counter minus begin), if no
+//!   step changes either.
+//!
+//! * An epilogue needs a mask, unless its capacity check covers whole iterations. The mask must
+//!   exclude lanes after the segment's end, computed for an offset of at least `h`. If iterations
+//!   may begin before the segment, it must also exclude lanes before the begin, computed for an
+//!   offset of at most `h`.
+//!
+//! * Index at a literal `h`: requires that `h + w` is at most the memory's size.
+//!
+//! A transposing copy from `n` lanes at distance `d`, with `k` elements each, counts as an access
+//! of `(n - 1) * d + k` lanes.
 
 use super::Faults;
 use super::places::Place;
@@ -29,10 +40,10 @@ use loop_lang::Loop;
 use loop_lang::ir::Order;
 use rustc_hash::FxHashMap;
 
-/// More turns than this, of loops in each other, are not followed.
+/// The maximum number of iterations of nested literal loops that are walked.
 const MAX_TURNS: u64 = 256;
 
-/// Checks proofs, ranges and what is unrolled.
+/// Checks proofs, ranges and unrolled loops.
 pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'a>) {
     let aligned = tile.entries.iter().filter_map(|e| match e {
         Entry::Aligned(n) => Some(*n),
@@ -62,31 +73,31 @@ pub(super) struct Walk<'f, 'a> {
     pub(super) tile: &'a Tile,
     pub(super) program: &'a Loop,
     pub(super) faults: &'f mut Faults<'a>,
-    /// What the range's first counter is a multiple of.
+    /// The known alignment of the range's first counter.
     pub(super) aligned: u64,
     pub(super) places: FxHashMap<Value, Place>,
-    /// The sums that places are, by their numbers.
+    /// The sums of places, by index.
     pub(super) sums: Vec<Sum>,
-    /// By how much each count has gone up at most in this turn.
+    /// The maximum increase of each count in this iteration.
     pub(super) gone: FxHashMap<Value, u64>,
-    /// What the loop over the range takes at a time, in it.
+    /// The step of the range loop, inside it.
     pub(super) step: Option<u64>,
-    /// How often loops between literals turn here.
+    /// The product of trip counts of the enclosing literal loops.
     turns: u64,
-    /// Where in the turn over the range the innermost turn has begun, as long as nothing carried has changed in it.
+    /// The offset at which the innermost iteration began, while no state has changed in it.
     pub(super) begun: Option<u64>,
-    /// The segment around.
+    /// The enclosing segment.
     pub(super) segment: Option<Around<'a>>,
-    /// The segments that were gone through in this turn on the way here.
+    /// The segments already executed in this iteration on the current path.
     pub(super) fitted: Vec<Fitted>,
-    /// Whether the turn over the range may still be undone: nothing has changed in it that stays.
+    /// Whether the range loop's iteration can still be rolled back: it has had no lasting effect.
     pub(super) undoable: bool,
-    /// Whether the segments here were rehearsed.
+    /// Whether a dry run of the segments here has succeeded.
     pub(super) rehearsed: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// A count goes up, or is something else from here on.
+    /// Records that a count increases or takes an unrelated value.
     fn set(&mut self, to: Value, value: Operand) {
         self.unfit(&[to]);
         let Origin::State(_) = self.tile.value(to).origin else {
@@ -191,7 +202,7 @@ impl<'a> Walk<'_, 'a> {
                 self.unfit(&[changed(then), changed(other)].concat());
                 self.begun = self.begun.and(after);
                 self.at_most(gone);
-                // Of a register that either arm sets, what holds of both.
+                // After an `if`, a place must hold for both arms.
                 for (v, place) in std::mem::take(&mut self.places) {
                     let both = self.larger(Some(place), places.remove(&v));
                     self.places.extend(both.map(|both| (v, both)));
@@ -217,7 +228,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What may be done any number of times: nothing is known of what it changes, in it or behind it.
+    /// Walks bodies with unknown trip counts. Values that they change are unknown inside and after.
     fn any_turns(&mut self, bodies: &[&'a [Stmt]]) {
         let changed: Vec<Value> = bodies.iter().flat_map(|b| changed(b)).collect();
         self.forget(&changed);
@@ -231,7 +242,7 @@ impl<'a> Walk<'_, 'a> {
         self.forget(&changed);
     }
 
-    /// Nothing is known of these from here on; of counts, not how far they went up.
+    /// Forgets the given values; a count's increase becomes unbounded.
     pub(super) fn forget(&mut self, values: &[Value]) {
         for v in values {
             self.places.remove(v);
@@ -277,7 +288,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Turn by turn, between literals.
+    /// Walks a literal loop iteration by iteration.
     fn followed(&mut self, counter: Value, (from, to, step): (u64, u64, u64), body: &'a [Stmt]) {
         let way = to.saturating_sub(from);
         let turns = way.checked_div(step).filter(|_| way.is_multiple_of(step));
@@ -304,19 +315,19 @@ impl<'a> Walk<'_, 'a> {
         self.turns = around;
     }
 
-    /// The loop over the range.
+    /// Walks the range loop.
     fn over_the_range(&mut self, counter: Value, step: u64, body: &'a [Stmt]) {
         if step == 0 || !self.tile.granule().is_multiple_of(step) {
             let message = format!("no entry says that the range is a multiple of {step}");
             return self.faults.add(message);
         }
-        // Of what was set before, the entries know nothing.
+        // Entries do not cover values that changed before the loop.
         let unknown: Vec<Value> = self.gone.keys().copied().collect();
         let changed = changed(body);
         let faults = self.faults.all.len();
         self.step = Some(step);
         self.turn(counter, &unknown, &changed, body);
-        // What is no count may be set to anything; then nothing may be at it.
+        // A value that is no count may be set to anything, but then no proof may rely on it.
         let lost: Vec<Value> = (self.gone.iter())
             .filter(|(_, gone)| **gone > step)
             .map(|(v, _)| *v)
@@ -329,7 +340,7 @@ impl<'a> Walk<'_, 'a> {
         self.forget(&changed);
     }
 
-    /// A turn over the range, of which nothing else is known than that these went up by too much.
+    /// Walks an iteration of the range loop, given the counts with unbounded increase.
     fn turn(&mut self, counter: Value, unknown: &[Value], changed: &[Value], body: &'a [Stmt]) {
         changed.iter().for_each(|v| {
             self.places.remove(v);
@@ -342,7 +353,7 @@ impl<'a> Walk<'_, 'a> {
         (self.begun, self.undoable) = (None, false);
     }
 
-    /// An access of so many elements.
+    /// Checks an access with the given number of lanes.
     fn access(&mut self, at: (Memory, Operand), lanes: u64, proof: Proof, under: Option<Operand>) {
         if let Err(why) = self.holds(at, lanes, proof, under) {
             self.faults.add(why);
@@ -439,7 +450,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A lane is one of so many.
+    /// Checks a lane number.
     fn lane(&mut self, at: Operand, lanes: u32) {
         let inside = matches!(self.place(at), Some(Place::Literal(_, most)) if most < lanes.into());
         if !inside {
@@ -448,7 +459,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether an access goes with the range, of at most so many steps, in memory for all of them.
+    /// Checks an access relative to the begin of the range. `most` limits the range's steps.
     fn along(
         &self,
         place: Place,
@@ -468,7 +479,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether an access is within so many steps from the index of an entry on, or down from it.
+    /// Checks that an access is within one iteration's steps of an entry's index, upwards or
+    /// downwards.
     fn near_entry(
         &self,
         index: &Sum,
@@ -484,7 +496,7 @@ impl<'a> Walk<'_, 'a> {
         if sum != terms {
             return Err(apart);
         }
-        // What is added to the entry's index.
+        // Offset from the entry's index.
         let less = |x: i64| x.checked_sub(index.plus as i64);
         let lanes = i64::try_from(lanes).unwrap_or(i64::MAX);
         let last = (high.checked_add(lanes)).and_then(|end| less(end)?.checked_sub(1));
@@ -501,7 +513,7 @@ impl<'a> Walk<'_, 'a> {
             .ok_or("it is beyond the steps that are taken at a time")
     }
 
-    /// How many elements memory has whose size the loop says.
+    /// Returns the size of memory, if the loop fixes it.
     fn size(&self, memory: Memory) -> Option<u64> {
         let v = match memory {
             Memory::Lanes(v) | Memory::Tree(v) => v,

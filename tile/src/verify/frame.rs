@@ -1,4 +1,4 @@
-//! What a tile is entered with: its rate, its range, its entries, and what it has from the loop.
+//! The tile's interface: its rate, range, entries, and values from the loop.
 
 use super::Faults;
 use crate::ir::{Entry, Memory, Origin, Sum, Tile, Value, ValueData};
@@ -9,7 +9,7 @@ use loop_lang::types::Ty;
 use loop_lang::{Loop, walk};
 use rustc_hash::FxHashSet;
 
-/// Checks them. Whether there is no fault.
+/// Checks the interface. Returns whether it has no fault.
 pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> bool {
     let before = faults.all.len();
     let rate = program.rates.get(tile.rate.index());
@@ -83,7 +83,7 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
     faults.all.len() == before
 }
 
-/// Whether an index of an entry is a word of the frame, or goes with the counter.
+/// Tells whether an entry's index is a word of the frame, or follows the counter.
 fn is_index(tile: &Tile, program: &Loop, inside: &FxHashSet<Var>, index: &Sum) -> bool {
     match index.single() {
         Some(v) => is_u64(program, v) && !scans(program, v),
@@ -91,7 +91,7 @@ fn is_index(tile: &Tile, program: &Loop, inside: &FxHashSet<Var>, index: &Sum) -
     }
 }
 
-/// How a sum goes with the counter, if nothing else in it is made by the rate itself.
+/// Returns the counter's coefficient in a sum, if the rate itself changes no other term.
 fn goes(tile: &Tile, program: &Loop, inside: &FxHashSet<Var>, sum: &Sum) -> Option<i64> {
     let known = |v: Var| {
         is_u64(program, v) && is_plain(program, v) && (v == tile.counter || !inside.contains(&v))
@@ -105,12 +105,12 @@ fn is_u64(program: &Loop, v: Var) -> bool {
     ty == Some(Type::Scalar(Ty::U64))
 }
 
-/// Whether a variable is one word.
+/// Tells whether a variable is one word.
 fn is_plain(program: &Loop, v: Var) -> bool {
     order(program, v).is_none_or(|o| !o.is_local())
 }
 
-/// What an iteration of the tile's rate defines or assigns.
+/// Collects the variables that an iteration of the tile's rate defines or assigns.
 fn made_inside(tile: &Tile, program: &Loop) -> FxHashSet<Var> {
     let tree = Tree::of(program);
     let mut made = FxHashSet::default();
@@ -132,7 +132,7 @@ fn made_inside(tile: &Tile, program: &Loop) -> FxHashSet<Var> {
     made
 }
 
-/// Whether all is there that statements name: values, variables of the loop, combinators.
+/// Tells whether all mentioned values, variables and combinators exist.
 fn is_known(tile: &Tile, program: &Loop) -> bool {
     let value = |v: Value| v.index() < tile.values.len();
     let var = |v: Var| v.index() < program.vars.len();
@@ -157,12 +157,12 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
     known
 }
 
-/// How a variable is carried.
+/// Returns the order of a carried variable.
 fn order(program: &Loop, v: Var) -> Option<Order> {
     program.group_of(v).map(|g| program.groups[g.index()].order)
 }
 
-/// Whether what reads see of a variable is one word, as counters are: lanes and runs are memory.
+/// Tells whether reads of a variable see one word, as for counters: lanes and runs are memory.
 fn is_word(program: &Loop, v: Var) -> bool {
     let counts = |r: &loop_lang::ir::Rate| r.kind.counter() == Some(v);
     let plain = order(program, v).is_some_and(|o| !o.is_local());

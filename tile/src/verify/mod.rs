@@ -1,31 +1,39 @@
-//! What every tile must keep to. [`verify`] reports all faults at once.
+//! Tile verification: [`verify`] reports all faults at once.
 //!
 //! `frame`
-//! * A tile has one range, of its rate's counter. What it changes is carried, as words, and each word of the loop is
-//!   one value. Entries speak of arrays and indices, and of powers of two.
+//!
+//! * A tile has one range, over its rate's counter. The values that it changes are carried words.
+//!   Each word of the loop is one value. Entries refer to arrays, indices and powers of two.
 //!
 //! `scope`
-//! * Names are words of their own, and no array has them. Every value is defined before it is used, once, and used only in
-//!   the body in which it is defined; only registers and state are set.
-//! * Bodies are in each other no deeper than [`MAX_DEPTH`].
+//!
+//! * Names are unique words, distinct from array names. Each value is defined once, before its
+//!   uses, and used only in the defining body. Only registers and state are set.
+//! * Bodies are nested at most [`MAX_DEPTH`] deep.
 //!
 //! `types`
-//! * Operands fit their operators and statements, in type and in lanes; memory has the type of what is read
-//!   and written there; only arrays that the loop makes are written.
+//!
+//! * Operands match their operators and statements in type and lanes. Memory matches the type of
+//!   its accesses. Only arrays made by the loop are written.
 //!
 //! `bounds`
-//! * Loops end: a `for` over the tile's range takes steps that its entries promise, one between literals turns a whole number
-//!   of times, few enough to be followed one by one, and any other goes up by one.
-//! * Every access that is not checked has a proof, and the proof holds: see there.
+//!
+//! * Loops terminate. A `for` over the tile's range takes steps that its entries guarantee. A
+//!   literal loop has a whole number of iterations, few enough to walk them all. Any other loop
+//!   increments by one.
+//! * Every unchecked access has a valid proof; see the module.
 //!
 //! `segments`
-//! * A tile is left, and undone, only in a state that the frame has at the guard: see there.
+//!
+//! * A tile exits or rolls back only in a state that the frame has at the guard; see the module.
 //!
 //! `zip`
-//! * Sides write to their own buffers alone, and are found again by what ends where they are.
+//!
+//! * Inputs write only to their own buffers, and their search loops end at the found position.
 //!
 //! `stream`
-//! * What goes past the caches is stored in step, and nothing else is done with it.
+//!
+//! * Arrays that bypass the caches are only stored, at the counter.
 
 mod bounds;
 mod frame;
@@ -43,12 +51,12 @@ use crate::print::Line;
 use loop_lang::Loop;
 use std::fmt;
 
-/// One fault of a tile, with where it is.
+/// Describes a fault and its location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Where: a statement's line, or the tile's name.
+    /// The location: a statement's line, or the tile's name.
     pub place: String,
-    /// What is wrong, for a person.
+    /// The fault, for people.
     pub message: String,
 }
 
@@ -58,17 +66,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The faults found so far.
+/// Collects the faults.
 struct Faults<'a> {
     tile: &'a Tile,
     program: &'a Loop,
-    /// The statement that is looked at.
+    /// The current statement.
     at: Option<&'a StmtKind>,
     all: Vec<Fault>,
 }
 
 impl Faults<'_> {
-    /// Adds a fault; once, where turns are followed one by one.
+    /// Adds a fault, without duplicates from iterations that are walked separately.
     fn add(&mut self, message: impl Into<String>) {
         let place = match self.at {
             Some(kind) => Line(self.tile, self.program, kind).to_string(),
@@ -82,9 +90,11 @@ impl Faults<'_> {
     }
 }
 
-/// Checks a tile of a loop.
+/// Verifies a tile of a loop.
 ///
-/// Errors: all faults that there are; what rests on others is not checked.
+/// # Errors
+///
+/// Returns all faults. Checks that depend on a failed check are skipped.
 pub fn verify(tile: &Tile, program: &Loop) -> Result<(), Vec<Fault>> {
     let mut faults = Faults {
         tile,
@@ -92,7 +102,7 @@ pub fn verify(tile: &Tile, program: &Loop) -> Result<(), Vec<Fault>> {
         at: None,
         all: Vec::new(),
     };
-    // What follows calls itself in bodies, and looks things up.
+    // The later checks recurse into bodies and index tables.
     if tile.depth() > MAX_DEPTH {
         faults.add(format!("bodies are in each other deeper than {MAX_DEPTH}"));
     } else if frame::check(tile, program, &mut faults)

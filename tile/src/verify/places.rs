@@ -1,4 +1,4 @@
-//! What is known of an index, and how that follows from what its operands are.
+//! Places: abstract values of indices, and their transfer functions.
 
 use super::bounds::Walk;
 use super::segments::Told;
@@ -6,40 +6,40 @@ use crate::ir::{Operand, Origin, Shape, Sum, Value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// More sums than this, and sums of more terms, are not followed.
+/// The maximum number of sums, and of terms in a sum.
 const MAX_SUMS: usize = 512;
 const MAX_TERMS: usize = 32;
 
-/// What is known of an index.
+/// Describes an index. The two numbers are the minimum and maximum offset.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
-    /// At least the first, at most the second.
+    /// A literal in this range.
     Literal(u64, u64),
-    /// The counter of the loop over the range, and at least the first, at most the second.
+    /// The range loop's counter plus an offset.
     Counter(u64, u64),
-    /// How far the loop over the range has come, and at least the first, at most the second.
+    /// The range loop's progress since the begin, plus an offset.
     Along(u64, u64),
-    /// The counter of the segment around, and at least the first, at most the second.
+    /// The enclosing segment's counter plus an offset.
     Within(u64, u64),
-    /// How far the segment around has come, and at least the first, at most the second: below zero in front of it.
+    /// The enclosing segment's progress plus an offset; negative before the segment's begin.
     Come(u64, u64),
-    /// How many steps of the segment around are left from its counter on.
+    /// The remaining steps of the enclosing segment, from its counter on.
     Left,
-    /// The segment's first counter, or its counter where that is behind.
+    /// The maximum of the segment's first counter and its current counter.
     Begin,
-    /// How many steps from its counter on are in front of the segment around.
+    /// The number of steps from the counter on that precede the segment.
     Before,
-    /// A value from which on the segment around has a room, and how far that has come, and at least the first, at most the
-    /// second.
+    /// A value with a capacity check in the enclosing segment, plus the segment's progress and an
+    /// offset.
     Beyond(Value, u64, u64),
-    /// The sum of this number, and from the first to the second of these more; it wraps around.
+    /// The numbered sum plus an offset, in wrapping arithmetic.
     Near(usize, i64, i64),
-    /// A count as it was when the step had gone up by `since`, and at most this.
+    /// A count at the time when it had increased by `since`, plus at most `plus`.
     Count { state: Value, since: u64, plus: u64 },
 }
 
 impl Walk<'_, '_> {
-    /// What is known of an operand here.
+    /// Returns the place of an operand.
     pub(super) fn place(&self, a: Operand) -> Option<Place> {
         let v = match a {
             Operand::Const(c) => return Some(Place::Literal(c.bits, c.bits)),
@@ -56,7 +56,7 @@ impl Walk<'_, '_> {
         self.places.get(&v).copied()
     }
 
-    /// That of a sum. One that wraps around is beyond all memory before it does.
+    /// Returns the place of a sum. An index that overflows would be out of bounds long before.
     fn sum(&self, a: Operand, b: Operand) -> Option<Place> {
         Some(match (self.place(a)?, self.place(b)?) {
             (Place::Literal(a, b), Place::Literal(c, d)) => {
@@ -92,7 +92,7 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// That of a product: of literals it is known.
+    /// Returns the place of a product of literals.
     fn product(&self, a: Operand, b: Operand) -> Option<Place> {
         match (self.place(a)?, self.place(b)?) {
             (Place::Literal(a, b), Place::Literal(c, d)) => {
@@ -102,7 +102,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Scalars from outside are sums.
+    /// Records scalars from outside as sums.
     pub(super) fn know_given(&mut self) {
         for (v, data) in self.tile.each_value() {
             if let Origin::Given(of) = data.origin {
@@ -112,7 +112,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The number of a sum that adds no number.
+    /// Returns the number of a sum without constant term.
     fn numbered(&mut self, sum: Sum) -> Option<usize> {
         let known = self.sums.iter().position(|s| *s == sum);
         known.or_else(|| {
@@ -124,7 +124,7 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// A place as a sum that adds no number, and from where to where more than that it is.
+    /// Splits a place into a sum without constant term, and its offset range.
     pub(super) fn near(&self, place: Place) -> Option<(Sum, i64, i64)> {
         match place {
             Place::Literal(a, b) if a == b => Some((Sum::default(), a as i64, a as i64)),
@@ -148,7 +148,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What `a + b` is, or `a - b`, as a sum.
+    /// Returns the place of `a + b` or `a - b` as a sum.
     fn near_sum(&mut self, a: Operand, times: i64, b: Operand) -> Option<Place> {
         let (a, b) = (self.near(self.place(a)?)?, self.near(self.place(b)?)?);
         let (low, high) = match times {
@@ -159,7 +159,7 @@ impl Walk<'_, '_> {
         Some(Place::Near(sum, low, high))
     }
 
-    /// What holds of either.
+    /// Returns a place that covers both.
     pub(super) fn larger(&self, a: Option<Place>, b: Option<Place>) -> Option<Place> {
         match (a?, b?) {
             (Place::Literal(a, b), Place::Literal(c, d)) => {
@@ -194,7 +194,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The counter, or a count, masked to the lanes of a group: what is a multiple of some number stays one.
+    /// Returns the place of a counter or count masked to a group's lanes: alignment is preserved.
     fn masked(&self, a: Operand, mask: u64) -> Option<Place> {
         let whole = match (self.place(a), self.step) {
             (Some(Place::Literal(a, b)), _) if a == b => {
@@ -259,7 +259,7 @@ impl Walk<'_, '_> {
         self.know(to, place);
     }
 
-    /// A value from which on the segment around has a room, and how far that has come.
+    /// Returns the place of a value with a capacity check plus the segment's progress.
     fn beyond(&self, of: Operand, come: Operand) -> Option<Place> {
         let around = self.segment.as_ref()?;
         let (of, Place::Come(low, high)) = (of.value()?, self.place(come)?) else {
@@ -269,18 +269,18 @@ impl Walk<'_, '_> {
         (asked && around.leaves(of.into())).then_some(Place::Beyond(of, low, high))
     }
 
-    /// Whether it is still the first counter of the segment around.
+    /// Tells whether a value is still the enclosing segment's first counter.
     fn begins_segment(&self, a: Operand) -> bool {
         let around = self.segment.as_ref();
         around.is_some_and(|around| around.from == a && around.leaves(a))
     }
 
-    /// Whether it is where the segment around ends.
+    /// Tells whether a value is the enclosing segment's end.
     fn ends_segment(&self, a: Operand) -> bool {
         self.segment.as_ref().is_some_and(|around| around.is_end(a))
     }
 
-    /// A mask of the lanes before a step: of those that are there, if the segment ends there.
+    /// Records a mask of the lanes before a bound, such as the segment's end.
     pub(super) fn until(&mut self, to: Value, at: Operand, end: Operand) {
         let first = match self.place(at) {
             Some(Place::Literal(first, most)) if first == most => Some(first),
@@ -302,13 +302,13 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Whether it is the range's first counter.
+    /// Tells whether a value is the range's first counter.
     fn begins(&self, a: Operand) -> bool {
         let origin = a.value().map(|v| self.tile.value(v).origin);
         origin == Some(Origin::From)
     }
 
-    /// What a value is from here on. Only indices have places: others may wrap around earlier.
+    /// Records the place of a value. Only indices have places; other types may overflow earlier.
     pub(super) fn know(&mut self, v: Value, place: Option<Place>) {
         match place {
             Some(place) if self.tile.shape(v) == Shape::scalar(Ty::U64) => {

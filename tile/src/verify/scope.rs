@@ -8,7 +8,7 @@ use loop_lang::types::Const;
 use loop_lang::verify::as_word;
 use rustc_hash::FxHashSet;
 
-/// Checks them. Whether there is no fault in names, so that statements can be read.
+/// Checks them. Returns whether names have no fault, so that statements can be printed.
 pub(super) fn check<'a>(tile: &'a Tile, program: &Loop, faults: &mut Faults<'a>) -> bool {
     let arrays = program
         .vars
@@ -53,7 +53,7 @@ impl<'a> Scope<'_, 'a> {
         }
     }
 
-    /// Statements of a body; what they define is theirs.
+    /// Checks a body; its definitions are local to it.
     fn stmts(&mut self, stmts: &'a [Stmt]) {
         let mut mine = Vec::new();
         for s in stmts {
@@ -77,12 +77,12 @@ impl<'a> Scope<'_, 'a> {
         mine.push(v);
     }
 
-    /// The depth of what calls itself here is that of the tile's bodies, which is bounded where they are made.
+    /// Recursion is bounded by the tile's nesting depth, which the tile's constructors limit.
     fn stmt(&mut self, s: &'a Stmt, mine: &mut Vec<Value>) {
         self.faults.at = Some(&s.kind);
         match &s.kind {
             StmtKind::While { test, cond, body } => {
-                // What the test computes, the body sees.
+                // The body sees the definitions of the test.
                 let mut inner = Vec::new();
                 test.iter().for_each(|s| self.stmt(s, &mut inner));
                 self.faults.at = Some(&s.kind);
@@ -93,7 +93,7 @@ impl<'a> Scope<'_, 'a> {
                 });
                 return;
             }
-            // What it defines is known behind it.
+            // Definitions in a dry run's body stay visible.
             StmtKind::Rehearse { body } => {
                 return body.iter().for_each(|s| self.stmt(s, mine));
             }

@@ -1,22 +1,28 @@
-//! Segments, and where a tile may be left.
+//! Segments and exits of tiles.
 //!
-//! A segment is a range of its own, and its rooms are entries that are asked where it begins, for its steps: what the tail
-//! accesses is under a mask of those that are there, also where turns begin at multiples of their steps, and so in front of
-//! the segment. Some are asked for whole turns ([`Tile::asks_whole_turns`]), and need none. The turn around is undone where it
-//! does not fit: that is state, so no lanes have changed before it, and nothing was joined onto elements. Steps of a segment may have segments in them; these undo the
-//! same turn.
+//! A segment is a range of its own. Its capacity checks are entry conditions at its begin, for its
+//! steps. Accesses in the epilogue are masked to the segment's steps. If iterations begin at
+//! multiples of their steps, the mask also excludes lanes before the segment's begin. Accesses
+//! under a check for whole iterations ([`Tile::asks_whole_turns`]) need no mask.
 //!
-//! What is rehearsed is in such a turn, and in no segment. What changes in it is nothing that a rehearsal looks at; its
-//! segments have fitted by then, and behind it nothing is undone.
+//! If a segment does not fit, the enclosing iteration is rolled back. Only state is restored, so no
+//! lanes may change and no scatter may combine before the segment. Steps of a segment may contain
+//! segments; these roll back the same iteration.
 //!
-//! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
+//! A dry run is in such an iteration, outside any segment. Its body must not change values that the
+//! dry run reads. Afterwards its segments have fitted, and no rollback follows.
 //!
-//! A segment of steps one by one may be left at its counter, wherever in a step that is: the turn around goes on. One of
-//! several steps in a turn is left at the turn's counter to a rest that takes its steps: before anything is done in it beside
-//! defining values. In the rest, as in steps one by one, counts have gone up by no more than the steps that were taken.
+//! A repeated segment fits if it fitted before in this iteration and none of its operands has
+//! changed since.
 //!
-//! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
-//! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
+//! A segment with single steps may exit at its counter anywhere in a step; the enclosing iteration
+//! continues. A segment with several steps per iteration exits at the iteration's counter, and a
+//! scalar epilogue takes its steps. So the exit must precede all effects except definitions. In the
+//! epilogue, as with single steps, counts have grown by at most the number of steps taken.
+//!
+//! A tile exits its range only at the first counter of an iteration. This is an iteration of the
+//! range loop, or of a literal loop inside it. No state may have changed in that iteration, so the
+//! frame has its contents at the guard.
 
 use super::Faults;
 use super::bounds::Walk;
@@ -28,45 +34,45 @@ use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
 
-/// A segment: where it begins, what it takes at a time, and its rooms.
+/// Describes an enclosing segment: its begin, its step, and its capacity checks.
 pub(super) struct Around<'a> {
     pub(super) from: Operand,
     to: Operand,
     pub(super) step: u64,
-    /// Whether turns begin at multiples of these steps.
+    /// Whether iterations begin at multiples of the step.
     pub(super) aligned: bool,
     pub(super) rooms: &'a [(Var, Operand)],
-    /// Whether this is a turn that may not have all of its steps.
+    /// Whether this iteration may lack some steps.
     is_tail: bool,
-    /// What masks tell of the steps that are there.
+    /// The facts about masks of existing steps.
     told: FxHashMap<Value, Told>,
-    /// What its steps change.
+    /// Values that its steps change.
     changed: Vec<Value>,
 }
 
 impl Around<'_> {
-    /// Whether a value is in each step what it was where the segment began.
+    /// Tells whether a value is unchanged since the segment began.
     pub(super) fn leaves(&self, a: Operand) -> bool {
         a.value().is_none_or(|v| !self.changed.contains(&v))
     }
 
-    /// Whether it is where the segment ends.
+    /// Tells whether a value is the segment's end.
     pub(super) fn is_end(&self, a: Operand) -> bool {
         self.to == a && self.leaves(a)
     }
 
-    /// What a mask tells.
+    /// Returns the facts about a mask.
     fn tells_of(&self, mask: Operand) -> Told {
         let told = mask.value().and_then(|v| self.told.get(&v));
         told.copied().unwrap_or_default()
     }
 
-    /// A mask, and what it tells.
+    /// Records the facts about a mask.
     pub(super) fn tells(&mut self, mask: Value, told: Told) {
         self.told.insert(mask, told);
     }
 
-    /// What an operator's value tells if it is a mask.
+    /// Returns the facts about an operator's result, if it is a mask.
     pub(super) fn told(&self, op: Op, args: &[Operand]) -> Told {
         match (op, args) {
             (Op::And, [a, b]) => {
@@ -89,8 +95,8 @@ impl Around<'_> {
         }
     }
 
-    /// Whether an access of a turn, from so far to so far beyond its counter, is to steps that are there, or to room for whole
-    /// turns.
+    /// Tells whether an access touches only existing steps, or has capacity for whole iterations.
+    /// `low` and `high` are its offsets from the counter.
     pub(super) fn has_steps(
         &self,
         tile: &Tile,
@@ -107,19 +113,19 @@ impl Around<'_> {
     }
 }
 
-/// What a mask tells: in which of a segment's steps it is set, where lane `k` is that of a step so much and `k` beyond the
-/// turn's counter.
+/// Holds facts about a mask: which steps of a segment it can select. With offset `n`, lane `k`
+/// belongs to the step `n + k` after the iteration's counter.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Told {
-    /// Only in those that are before the end.
+    /// At this offset, the mask selects only steps before the end.
     pub(super) ends: Option<u64>,
-    /// Only in those that are not in front of the segment.
+    /// At this offset, the mask selects only steps after the segment's begin.
     pub(super) begins: Option<u64>,
-    /// In all that are in front of it.
+    /// At this offset, the mask selects all steps before the segment.
     pub(super) before: Option<u64>,
 }
 
-/// A segment that was gone through in this turn.
+/// Describes a segment that was executed in this iteration.
 #[derive(Clone)]
 pub(super) struct Fitted {
     from: Operand,
@@ -130,7 +136,7 @@ pub(super) struct Fitted {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// A tile is left, or a segment.
+    /// Checks an exit of the tile or of a segment.
     pub(super) fn leave(&mut self, at: Operand) {
         let at = self.place(at);
         if let Some(around) = &self.segment {
@@ -151,7 +157,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A segment: a range of its own, which its rooms speak of.
+    /// Checks a segment as a range with its capacity checks.
     pub(super) fn segment(&mut self, kind: &'a StmtKind) {
         let StmtKind::Segment {
             counter,
@@ -214,7 +220,7 @@ impl<'a> Walk<'_, 'a> {
             changed: changed.clone(),
         });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
-        // Rooms speak of counts as they are here.
+        // Capacity checks refer to the counts at the segment's begin.
         let speaks = |p: &Place| match p {
             Place::Count { .. }
             | Place::Within(..)
@@ -257,7 +263,7 @@ impl<'a> Walk<'_, 'a> {
         self.unfit(&changed);
     }
 
-    /// What is done once its segments are known to fit.
+    /// Checks a body behind a dry run.
     pub(super) fn rehearse(&mut self, body: &'a [Stmt]) {
         if self.step.is_none() || self.segment.is_some() || !self.undoable {
             let message = "what is rehearsed is in a turn over the range that may be undone, and in no segment";
@@ -271,7 +277,8 @@ impl<'a> Walk<'_, 'a> {
         (self.rehearsed, self.undoable) = (false, false);
     }
 
-    /// A segment is gone through again: one with its range and turns, and all of its rooms, was before.
+    /// Checks a repeated segment: an earlier one must have its range, iterations, and all of its
+    /// capacity checks.
     fn went_through(&mut self, kind: &StmtKind) {
         let StmtKind::Segment {
             from,
@@ -284,7 +291,7 @@ impl<'a> Walk<'_, 'a> {
         else {
             return;
         };
-        // How it goes counts where there was to be room for whole turns.
+        // The step size matters if a check covers whole iterations.
         let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*from, room.1);
         let had = |f: &Fitted| {
             let all = rooms.iter().all(|room| f.rooms.contains(room));
@@ -297,8 +304,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What these are is another thing from here on: of segments that begin or end there, or rooms from there on, nobody knows
-    /// whether they would fit.
+    /// Drops facts about changed values. Segments with these as bounds, and capacity checks with
+    /// these as indices, may no longer fit.
     pub(super) fn unfit(&mut self, changed: &[Value]) {
         let is_new = |a: &Operand| a.value().is_some_and(|v| changed.contains(&v));
         self.fitted.retain(|f| !is_new(&f.from) && !is_new(&f.to));
@@ -307,7 +314,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A turn of a segment, of which nothing else is known than that these went up by too much.
+    /// Checks an iteration of a segment, given the counts with unbounded increase.
     fn turn_of_segment(
         &mut self,
         (counter, step, is_tail): (Value, u64, bool),
@@ -332,7 +339,7 @@ impl<'a> Walk<'_, 'a> {
         self.fitted = fitted;
     }
 
-    /// Whether a statement of a turn of a segment does anything beside defining a value: before it the turn may be left.
+    /// Tells whether an iteration may still exit after a statement: it only defines a value.
     pub(super) fn begins_turn(&self, kind: &StmtKind) -> bool {
         let defines = match kind {
             StmtKind::Set { .. } | StmtKind::SetLane { .. } => false,
@@ -342,7 +349,7 @@ impl<'a> Walk<'_, 'a> {
         defines || self.segment.as_ref().is_none_or(|around| around.step == 1)
     }
 
-    /// Whether a statement changes what is carried, its bodies aside.
+    /// Tells whether a statement changes state, without its bodies.
     pub(super) fn carries(&self, kind: &StmtKind) -> bool {
         let state = |v: &Value| matches!(self.tile.value(*v).origin, Origin::State(_));
         match kind {
@@ -353,7 +360,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether a statement joins onto elements, or changes lanes in the frame that are more than a segment's: these begin anew.
+    /// Tells whether a statement combines into elements, or changes lanes in the frame. A segment's
+    /// own lanes do not count, because they restart with it.
     pub(super) fn stays(&self, kind: &StmtKind) -> bool {
         let into = match kind {
             StmtKind::Store { into, .. } => into,
@@ -370,14 +378,14 @@ impl<'a> Walk<'_, 'a> {
         })
     }
 
-    /// The same of statements and all that is in them.
+    /// Tells the same for statements and nested statements.
     fn any_stays(&self, stmts: &[Stmt]) -> bool {
         let mut any = false;
         each_stmt(stmts, &mut |s| any |= self.stays(&s.kind));
         any
     }
 
-    /// Whether statements change what is carried, or what is in them does.
+    /// Tells whether statements or nested statements change state.
     pub(super) fn any_carries(&self, stmts: &[Stmt]) -> bool {
         stmts.iter().any(|s| {
             let inner = s.kind.bodies().into_iter();
@@ -386,7 +394,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Whether there are segments in statements.
+/// Tells whether statements contain segments.
 fn has_segments(stmts: &[Stmt]) -> bool {
     let mut has = false;
     each_stmt(stmts, &mut |s| {
@@ -395,7 +403,7 @@ fn has_segments(stmts: &[Stmt]) -> bool {
     has
 }
 
-/// Whether statements leave what they are in.
+/// Tells whether statements contain exits.
 fn leaves(stmts: &[Stmt]) -> bool {
     let mut leaves = false;
     each_stmt(stmts, &mut |s| {
@@ -404,7 +412,7 @@ fn leaves(stmts: &[Stmt]) -> bool {
     leaves
 }
 
-/// Checks that where a tile is left says all.
+/// Checks that an exit's position determines the number of steps.
 pub(super) fn check(tile: &Tile, faults: &mut Faults<'_>) {
     let mut ranges = 0;
     tile.each_stmt(&mut |s| ranges += usize::from(tile.is_range(&s.kind)));

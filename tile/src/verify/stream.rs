@@ -1,12 +1,12 @@
-//! What goes past the caches: it is written in step, and nothing else is done with it.
+//! Arrays that bypass the caches: they are only stored, at the counter.
 
 use super::Faults;
 use crate::ir::{Entry, Memory, Proof, StmtKind, Tile};
 use crate::schedule::MAX_STREAMED;
 use rustc_hash::FxHashSet;
 
-/// Checks it. Whoever calls the tile may pass memory for as many elements as the range has steps: so what is streamed is only
-/// stored at the counter, by an entry that says so.
+/// Checks them. The caller may pass memory for just the elements of the range. So these arrays are
+/// only stored at the counter, with an entry as proof.
 pub(super) fn check<'a>(tile: &'a Tile, faults: &mut Faults<'a>) {
     let Some(stream) = &tile.stream else {
         return;

@@ -8,7 +8,7 @@ use loop_lang::liveness;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// Checks them. Whether there is no fault.
+/// Checks them. Returns whether there is no fault.
 pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'a>) -> bool {
     let before = faults.all.len();
     let mut types = Types {
@@ -39,7 +39,7 @@ struct Types<'f, 'a> {
     tile: &'a Tile,
     program: &'a Loop,
     faults: &'f mut Faults<'a>,
-    /// The arrays that the loop makes.
+    /// The arrays made by the loop.
     made: Vec<Var>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Types<'_, 'a> {
         &self.tile.value(v).name
     }
 
-    /// An operand that is a scalar of a type.
+    /// Checks that an operand is a scalar of a type.
     fn scalar(&mut self, a: Operand, ty: Ty, what: &str) {
         let got = self.shape(a);
         self.want(got == Shape::scalar(ty), || {
@@ -78,14 +78,14 @@ impl<'a> Types<'_, 'a> {
         });
     }
 
-    /// An operand of so many lanes, or a scalar that stands for them.
+    /// Checks that an operand has the given lanes, or is a scalar to broadcast.
     fn fits(&mut self, a: Operand, of: Shape, what: &str) {
         let got = self.shape(a);
         let right = got.ty == of.ty && (got.lanes == of.lanes || got.lanes == 1);
         self.want(right, || format!("{what} is {got}, not {of}"));
     }
 
-    /// Memory and the type of its elements; whether it may be written.
+    /// Returns the element type of memory, after a check of whether it may be accessed.
     fn memory(&mut self, m: Memory, writes: bool) -> Option<Ty> {
         let (v, wants) = match m {
             Memory::Array(a) => (a, true),
@@ -107,7 +107,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// The type of the lanes of a register, or of a buffer.
+    /// Returns the element type of a register or buffer.
     fn own(&mut self, v: Value, origin: Origin) -> Option<Ty> {
         let data = self.tile.values.get(v.index());
         let own = data.filter(|d| d.origin == origin);

@@ -1,12 +1,14 @@
-//! What runs through buffers: tiles of loops that are derived, whose buffers nobody else has.
+//! Verification of zips: tiles of derived loops with private buffers.
 
 use super::{Fault, verify};
 use crate::ir::{Tile, Zip};
 use crate::region::zip::{ZipPart, ZipParts};
 
-/// Checks a zip, given the loops that its tiles are of.
+/// Verifies a zip, given the loops of its tiles.
 ///
-/// Errors: all faults that there are.
+/// # Errors
+///
+/// Returns all faults.
 pub fn zip(zip: &Zip, parts: &ZipParts) -> Result<(), Vec<Fault>> {
     let mut faults = Vec::new();
     let mut check = |tile: &Tile, part: &ZipPart| {

@@ -1,4 +1,4 @@
-//! Loops from files, by name, and files of what is expected.
+//! Loops from files, by name, and files with expected results.
 
 #![allow(
     dead_code,
@@ -8,25 +8,25 @@
 use loop_lang::Loop;
 use std::path::{Path, PathBuf};
 
-/// A loop of the loop language's golden files, or of the C backend's.
+/// Reads a loop of the loop language's golden files, or of the C backend's.
 ///
 /// # Panics
-/// There is none of this name, or it is not well formed.
+/// It does not exist, or is not well formed.
 pub fn loop_of(name: &str) -> Loop {
     loop_of_text(&text_of(name))
 }
 
-/// The text of a golden loop.
+/// Reads the text of a golden loop.
 ///
 /// # Panics
-/// There is none of this name.
+/// It does not exist.
 pub fn text_of(name: &str) -> String {
     let files = folders().map(|f| f.join(format!("{name}.loop")));
     let file = files.iter().find(|f| f.exists());
     text(file.expect("the loop's file"))
 }
 
-/// Where these golden files are.
+/// Lists the folders with golden files.
 pub fn folders() -> [PathBuf; 2] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = [
@@ -36,7 +36,7 @@ pub fn folders() -> [PathBuf; 2] {
     folders.map(|f| root.join(f))
 }
 
-/// The text of a loop in a file, without what is expected of it.
+/// Reads the text of a loop in a file, without its expected results.
 ///
 /// # Panics
 /// It cannot be read.
@@ -46,18 +46,18 @@ pub fn text(file: &Path) -> String {
     text.unwrap_or_default().to_string()
 }
 
-/// The loop of a file.
+/// Reads the loop of a file.
 ///
 /// # Panics
-/// It is none, or not well formed.
+/// The file has no loop, or is not well formed.
 pub fn read(file: &Path) -> Loop {
     loop_of_text(&text(file))
 }
 
-/// The loop of a text, with gotos and levels where it says none that do.
+/// Parses a loop, and derives its gotos and levels if the text has none.
 ///
 /// # Panics
-/// It is none, or not well formed.
+/// The text is no loop, or not well formed.
 pub fn loop_of_text(text: &str) -> Loop {
     let mut program = loop_lang::parse::parse(text).expect("a loop");
     loop_lang::gotos::derive_gotos(&mut program);
@@ -65,17 +65,17 @@ pub fn loop_of_text(text: &str) -> Loop {
     program
 }
 
-/// Whether expected files are to be written anew.
+/// Tells whether expected files are to be rewritten.
 pub fn blesses() -> bool {
     std::env::var_os("LOOP_BLESS").is_some()
 }
 
-/// Below this crate's tests.
+/// Returns a path below this crate's tests.
 pub fn path(of: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(of)
 }
 
-/// Holds a text against a golden file.
+/// Compares a text with a golden file.
 ///
 /// # Panics
 /// They differ.

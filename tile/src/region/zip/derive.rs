@@ -1,8 +1,8 @@
-//! A zip's loops: one for each side, which packs what the side delivers into a buffer, and one for what
-//! runs behind them, which reads the buffers in step.
+//! Loop derivation for zips: one loop per input, and one for the consumer.
 //!
-//! They share the variables of the loop that they are derived from. Rates keep their numbers; those that
-//! are not below a root any more are left over.
+//! An input's loop packs its elements into a buffer. The consumer's loop reads the buffers at its
+//! counter. All derived loops share the variables of the original loop. Rates keep their numbers.
+//! Rates that are no longer below a root stay in the table unused.
 
 use super::look::Cursor;
 use livefusion_backend::facts::{self, Facts};
@@ -17,22 +17,22 @@ use loop_lang::passes::{constant_folding, copy_propagation};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 
-/// The variables of a side's loops.
+/// Holds the new variables of an input's loops.
 pub(super) struct Names {
-    /// How many elements are packed, or found.
+    /// The number of packed or found elements.
     pub count: Var,
     next: Var,
-    /// How many are to be found, and whether some are missing.
+    /// The number of elements to find, and whether some are missing.
     pub wanted: Var,
     few: Var,
-    /// A buffer for each value that the side delivers.
+    /// A buffer for each value of the input.
     pub buffers: Vec<Var>,
-    /// What is packed of each.
+    /// The packed part of each buffer.
     packed: Vec<Var>,
 }
 
 impl Names {
-    /// Adds a side's variables to the loop.
+    /// Adds an input's variables to the loop.
     pub fn of(program: &mut Loop, cursor: &Cursor) -> Names {
         let name = program.name(cursor.counter).to_string();
         let mut word = |what: &str, ty| program.new_var(format!("{what}_{name}"), Type::Scalar(ty));
@@ -55,7 +55,7 @@ impl Names {
     }
 }
 
-/// The loop of a side that packs what it delivers.
+/// Derives the loop that packs an input's elements.
 pub(super) fn packs(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
     let mut packs = counts(program, facts, cursor, names)?;
     for s in packs.blocks.values_mut().flat_map(|b| &mut b.stmts) {
@@ -81,7 +81,7 @@ pub(super) fn packs(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Name
     Some(packs)
 }
 
-/// The loop of a side that goes on until as many elements are delivered as are wanted.
+/// Derives the loop that advances an input until the wanted number of elements is found.
 pub(super) fn finds(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
     let mut finds = counts(program, facts, cursor, names)?;
     for block in finds.blocks.values_mut() {
@@ -119,7 +119,7 @@ fn end_of(cursor: &Cursor) -> Place {
     }
 }
 
-/// The loop of a side, which counts what it delivers.
+/// Derives the loop that counts an input's elements.
 fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
     let mut side = program.clone();
     let ended = label(facts, end_of(cursor))?;
@@ -178,7 +178,7 @@ fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Opti
     Some(side)
 }
 
-/// The loop behind the sides, and what its counter must stay below.
+/// Derives the consumer's loop, and the limits of its counter.
 pub(super) fn behind(
     program: &Loop,
     facts: &Facts,
@@ -226,7 +226,7 @@ pub(super) fn behind(
     };
     init.stmts
         .retain(|s| !matches!(&s.kind, StmtKind::Carry(v, _) if gone(v)));
-    // While all go on, what tells so is as it was at the start.
+    // While no input has ended, the end flags keep their start values.
     for (v, start) in ends {
         let args = Args::from_slice(&[(*start).into()]);
         let kind = StmtKind::Let(*v, Op::Copy, args);
@@ -259,7 +259,7 @@ pub(super) fn behind(
     Some((behind, limits))
 }
 
-/// Arrays in memory end where the counter meets their length: until then, the tests of it hold.
+/// Arrays in memory end where the counter reaches their length: until then, its tests hold.
 fn limits(
     program: &Loop,
     facts: &Facts,
@@ -308,7 +308,7 @@ fn limits(
     limits
 }
 
-/// The label by which gotos name a place's block.
+/// Returns the label of a place's block.
 fn label(facts: &Facts, place: Place) -> Option<Label> {
     let block = &facts.blocks[*facts.at.get(&place)?];
     block.labels.first().copied()

@@ -1,4 +1,4 @@
-//! What a zip's cursors do: where they deliver, what, and what is known of them when all go on.
+//! Cursor analysis for zips: outputs of the cursors, and their effects.
 
 use livefusion_backend::facts::{self, Facts, Placed, Source};
 use loop_lang::Loop;
@@ -6,23 +6,24 @@ use loop_lang::ir::{Atom, End, Part, Place, RateId, RateKind, Section, StmtKind,
 use loop_lang::types::Const;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A cursor of a zip.
+/// Describes a cursor of a zip.
 pub struct Cursor {
     /// Its rate.
     pub rate: RateId,
     /// Its counter.
     pub counter: Var,
-    /// What the counter stays below.
+    /// The exclusive upper bound of the counter.
     pub bound: Atom,
-    /// The place from which control goes on behind it, with an element.
+    /// The exit of the cursor that provides an element.
     pub delivers: Place,
-    /// What it delivers.
+    /// The produced values.
     pub values: Vec<Var>,
-    /// What is set when it ends.
+    /// Flags set when it ends.
     pub ends: Vec<Var>,
 }
 
-/// The cursors of a root that is a zip of streams, in order; none if one does more than deliver.
+/// Returns the cursors of a root that is a zip of streams, in order. The result is none if a cursor
+/// has other effects.
 pub(super) fn cursors(program: &Loop, facts: &Facts, root: RateId) -> Option<Vec<Cursor>> {
     let parts = program.rate(root).parts.iter();
     let rates: Vec<RateId> = parts
@@ -41,11 +42,11 @@ fn is_cursor(program: &Loop, rate: RateId) -> bool {
     matches!(program.rate(rate).kind, RateKind::Cursor { .. })
 }
 
-/// What blocks read and change.
+/// Holds the reads and updates of blocks.
 #[derive(Default)]
 struct Uses {
     reads: FxHashSet<Var>,
-    /// What they define or update.
+    /// Definitions and updates.
     sets: FxHashSet<Var>,
 }
 
@@ -71,7 +72,7 @@ struct Look<'l, 'a> {
     program: &'l Loop,
     facts: &'l Facts<'a>,
     root: RateId,
-    /// The cursors' blocks, and those of the rest of the loop.
+    /// Uses of each cursor's blocks, and of the rest of the loop.
     inside: FxHashMap<RateId, Uses>,
     outside: Uses,
 }
@@ -137,7 +138,7 @@ impl<'l, 'a> Look<'l, 'a> {
             let set = others.clone().any(|u| u.sets.contains(v)) || self.outside.sets.contains(v);
             set && !uses.sets.contains(v)
         };
-        // What it reads and others write would have to be read in step.
+        // If it reads a value that other code writes, it would have to run in step.
         let made = |v: &Var| matches!(self.facts.source.get(v), Some(Source::Made(_)));
         let alone = uses.reads.iter().all(|v| !elsewhere(v) && !made(v))
             && uses.sets.iter().all(|v| !self.outside.sets.contains(v))
@@ -156,7 +157,7 @@ impl<'l, 'a> Look<'l, 'a> {
         })
     }
 
-    /// What is set when a cursor ends; none if more than that happens there.
+    /// Returns the flags set when a cursor ends; none if its end has other effects.
     fn ends(&self, rate: RateId) -> Option<Vec<Var>> {
         let block = |section| {
             let place = Place::At {
@@ -175,9 +176,9 @@ impl<'l, 'a> Look<'l, 'a> {
         ends.collect::<Option<Vec<Var>>>().filter(|_| quiet)
     }
 
-    /// Where a cursor delivers: its one way out with an element, after which nothing of it remains to be
-    /// done. Each value is set there, or on the way from the last test to it. Without an element it goes on
-    /// there as well, or ends the zip.
+    /// Returns the place where a cursor provides an element. It is the only exit with an element,
+    /// and the cursor has no work left there. Each value is set there, or between the last test and
+    /// it. Without an element, control goes there too, or ends the zip.
     fn delivers(&self, rate: RateId, values: &[Var]) -> Option<Place> {
         let (program, facts) = (self.program, self.facts);
         let behind = facts.tree.after(program, rate)?;
@@ -232,7 +233,7 @@ impl<'l, 'a> Look<'l, 'a> {
         (!twice && values.iter().all(there)).then_some(place)
     }
 
-    /// Whether nothing reads what is delivered before the cursors, in an iteration.
+    /// Tells whether nothing before the cursors reads produced values, in an iteration.
     fn values_come_first(&self, cursors: &[Cursor]) -> bool {
         let mut before = Uses::default();
         for placed in &self.facts.blocks {
@@ -256,7 +257,7 @@ impl<'l, 'a> Look<'l, 'a> {
     }
 }
 
-/// The value that a carried variable starts with, if that is known.
+/// Returns the start value of a carried variable, if it is a constant.
 pub(super) fn start(program: &Loop, v: Var) -> Option<Const> {
     let group = &program.groups[program.group_of(v)?.index()];
     let at = group.vars.iter().position(|x| *x == v)?;

@@ -1,14 +1,19 @@
-//! Zips of streams that advance differently (filters, say), whose cursors do no more than deliver.
+//! Zips of streams that advance at different rates, such as filters.
 //!
-//! A cursor steps from element to element, with a branch at each that is as good as random. So loops are derived from such
-//! a zip that are sweeps: one for each side, which packs what the side delivers into a buffer; one that finds again where
-//! the last element lay that was used; and one for what runs behind the cursors, over as many elements as all buffers
-//! have. Rates keep their numbers in them, so what is decided for a rate is decided for the sweep that it is part of.
+//! The cursors must only produce elements. A cursor has one unpredictable branch per element.
+//! Innermost loops without it are derived from such a zip:
 //!
-//! | module | room for |
+//! * For each input, one loop packs its elements into a buffer.
+//! * Another loop searches for the position of the last used element.
+//! * One loop runs the consumer over as many elements as all buffers have.
+//!
+//! Rates keep their numbers. A decision for a rate therefore applies to the derived loop that
+//! contains it.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `look` | what cursors do, and whether that is no more than to deliver |
-//! | `derive` | the loops of the sides, and the one behind them |
+//! | `look` | analyses cursors, and checks that they only produce elements |
+//! | `derive` | derives the loops of the inputs and of the consumer |
 
 mod derive;
 mod look;
@@ -20,70 +25,70 @@ use loop_lang::Loop;
 use loop_lang::ir::{Atom, Rate, RateId, RateKind, Var};
 use loop_lang::types::Const;
 
-/// The zips of a loop.
+/// Holds the zips of a loop.
 #[derive(Default)]
 pub struct Zips {
-    /// The loop with the variables of what is derived from it; none if there are no zips.
+    /// The loop with the variables of all derived loops; none without zips.
     pub named: Option<Loop>,
     /// Its roots that are zips.
     pub all: Vec<Zip>,
 }
 
-/// A root whose cursors only deliver, and the loops that are derived from it.
+/// Describes a root whose cursors only produce elements, with its derived loops.
 pub struct Zip {
     /// The root.
     pub rate: RateId,
-    /// Its sides, in order.
+    /// Its inputs, in order.
     pub sides: Vec<Side>,
-    /// What runs behind the cursors: at the root's rate, reading the buffers in step.
+    /// The consumer: at the root's rate, reading the buffers at the counter.
     behind: Derived,
-    /// What the root's counter stays below, beside its bound: arrays in memory end there.
+    /// Further limits of the root's counter: the lengths of arrays in memory.
     pub limits: Vec<Atom>,
-    /// What tells that a side has ended, and what it is as long as none has.
+    /// Flags for the end of inputs, with their values while no input has ended.
     pub ends: Vec<(Var, Const)>,
 }
 
-/// A side of a zip.
+/// Describes one input of a zip.
 pub struct Side {
     /// Its cursor.
     pub cursor: Cursor,
-    /// How many elements are in its buffers.
+    /// The number of elements in its buffers.
     pub count: Var,
-    /// How many are to be found again.
+    /// The number of elements to find by the search loop.
     pub wanted: Var,
-    /// A buffer for each value that it delivers.
+    /// A buffer for each produced value.
     pub buffers: Vec<Var>,
     packs: Derived,
     finds: Derived,
 }
 
-/// A loop with the arrays that it makes, and the rate that is run.
+/// Holds a derived loop with its made arrays and its executed rate.
 struct Derived {
     program: Loop,
     made: Vec<Var>,
     rate: RateId,
 }
 
-/// A loop that is derived from a zip, and what is known of it.
+/// Holds a loop derived from a zip, with its analysis.
 pub struct ZipPart<'z> {
     /// The loop.
     pub region: Region<'z>,
-    /// The rate that is run, a sweep.
+    /// The executed rate, an innermost loop.
     pub rate: RateId,
-    /// The rates of the zip that are in it.
+    /// The zip's rates that it contains.
     rates: Vec<RateId>,
 }
 
-/// All loops that are derived from a zip.
+/// Holds all loops derived from a zip.
 pub struct ZipParts<'z> {
-    /// Of each side, what packs, and what finds.
+    /// The packing and the searching loop of each input.
     pub sides: Vec<(ZipPart<'z>, ZipPart<'z>)>,
-    /// What runs behind the cursors.
+    /// The consumer.
     pub behind: ZipPart<'z>,
 }
 
 impl Zips {
-    /// The zips of a loop.
+    /// Finds the zips of a loop.
     pub(super) fn of(region: &Region) -> Zips {
         let program = region.program;
         let cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
@@ -146,7 +151,7 @@ impl Zip {
         })
     }
 
-    /// Whether its loops are sweeps, and those of the sides do no more than to pack.
+    /// Tells whether its loops are innermost loops, and those of the inputs only pack.
     fn runs(&self) -> bool {
         let packs = |side: &Side, part: &ZipPart| {
             let Some(sweep) = part.sweep() else {
@@ -163,7 +168,7 @@ impl Zip {
         })
     }
 
-    /// How many bytes the buffers take for each element.
+    /// Returns the bytes per element over all buffers.
     pub fn bytes(&self) -> u64 {
         let packs = |side: &Side| -> u64 {
             let program = &side.packs.program;
@@ -176,7 +181,9 @@ impl Zip {
         self.sides.iter().map(packs).sum()
     }
 
-    /// What is known of its loops. There is always an answer for a zip of a region.
+    /// Analyses its derived loops.
+    ///
+    /// The result is always present for a zip of a region.
     pub fn parts(&self) -> Option<ZipParts<'_>> {
         let sides = self.sides.iter();
         let sides = sides.map(|s| Some((ZipPart::of(&s.packs)?, ZipPart::of(&s.finds)?)));
@@ -192,7 +199,7 @@ impl<'z> ZipPart<'z> {
         let region = Region::of(&derived.program, &derived.made, &[]).ok()?;
         region.sweep(derived.rate)?;
         let program = region.program;
-        // Rates that are left over have no blocks.
+        // Unused rates have no blocks.
         let blocks = 0..region.facts.blocks.len();
         let rates = blocks.filter_map(|i| region.rate_of_block(i));
         let rates = rates.filter(|r| program.is_within(*r, derived.rate));
@@ -203,17 +210,19 @@ impl<'z> ZipPart<'z> {
         })
     }
 
-    /// Whether a rate of the zip is in it.
+    /// Tells whether it contains a rate of the zip.
     pub fn has(&self, rate: RateId) -> bool {
         self.rates.contains(&rate)
     }
 
-    /// The sweep that it runs. There is one.
+    /// Returns its innermost loop.
+    ///
+    /// The result is always present.
     pub fn sweep(&self) -> Option<&Sweep<'z>> {
         self.region.sweep(self.rate)
     }
 
-    /// Whether it reads what an earlier loop has scanned.
+    /// Tells whether it reads the scan of an earlier loop.
     fn needs_scans(&self) -> bool {
         let (program, facts) = (self.region.program, &self.region.facts);
         let mut scalars = self.sweep().into_iter().flat_map(|s| &s.scalars);
@@ -225,13 +234,17 @@ impl<'z> ZipPart<'z> {
 }
 
 impl<'z> ZipParts<'z> {
-    /// All of them: what is decided for a rate holds for all that have it.
+    /// Lists all of them.
+    ///
+    /// A decision for a rate applies to each loop that contains it.
     pub fn all(&self) -> impl Iterator<Item = &ZipPart<'z>> {
         let sides = self.sides.iter().flat_map(|(packs, finds)| [packs, finds]);
         sides.chain([&self.behind])
     }
 
-    /// The loop that is run for a rate of the zip: what packs, or what runs behind.
+    /// Returns the loop executed for a rate of the zip.
+    ///
+    /// It is a packing loop or the consumer.
     pub fn of(&self, rate: RateId) -> Option<&ZipPart<'z>> {
         let sides = self.sides.iter().map(|(packs, _)| packs);
         sides.chain([&self.behind]).find(|part| part.has(rate))

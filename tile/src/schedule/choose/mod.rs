@@ -1,12 +1,13 @@
-//! Which schedule a loop gets: ideas, each with the condition under which it is thought to be the faster. What the judge
-//! refuses is not taken.
+//! Schedule selection: heuristics, each with a profitability condition.
 //!
-//! | module | has |
+//! Only legal decisions are taken.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `start` | vectors for code that is to start soon |
-//! | `speed` | vectors for code that is to run fast |
-//! | `runs` | runs side by side, whatever code is for |
-//! | `vectors` | what vectors do well, and what keeps a sweep from them |
+//! | `start` | vectorisation when compile time matters |
+//! | `speed` | vectorisation when execution time matters |
+//! | `runs` | runs side by side, for either aim |
+//! | `vectors` | operations that vectorise well, and obstacles to vectorisation |
 
 mod runs;
 mod speed;
@@ -28,50 +29,53 @@ use speed::{many_side_by_side, segments_side_by_side};
 use start::{LITTLE, block_by_block, side_by_side};
 use vectors::{block, in_vectors, turns, widest_of_turns, widths};
 
-/// Bytes that a loop reads and writes in step from which on its results go past the caches: there is no room for them all, and
-/// to write them there each line would be read before. Below, whoever reads them next may find them.
+/// The bytes that a loop reads and writes at its counter, from which on its results bypass the
+/// caches. Larger results do not fit in the caches, and a cached store would read each line first.
+/// Smaller results may still be cached for their consumer.
 const LARGE: u64 = 4 << 20;
 
-/// Cycles that a piece of a body waits for one thing after the other: it has as many operations that are ready in the
-/// elements of which a processor thinks at a time.
+/// The maximum latency of a piece's critical path, in cycles. The elements in a processor's reorder
+/// window then have as many independent operations ready.
 const WAIT: u32 = 32;
 
-/// What there is to do in a piece at most.
+/// The maximum work of a piece.
 const WORK: u32 = 128;
 
-/// Elements in a buffer between pieces.
+/// The capacity of a buffer between pieces.
 const BUFFER: u32 = 256;
 
-/// Elements in a buffer behind a cursor: as many as fit.
+/// The capacities of a buffer behind a cursor; the first that fits is taken.
 const BUFFERED: [u32; 3] = [1024, 512, 256];
 
-/// Steps of a root that have one segment together: as many doubles as a line of the cache has.
+/// The steps of a root that share a segment: the number of doubles in a cache line.
 const JAMMED: u32 = 8;
 
-/// More statements than this cost more than a branch.
+/// Beyond this many statements, a branch is cheaper than a mask.
 const MAX_MASKED: usize = 24;
 
-/// Steps in a turn that takes one after the other, and what a turn has of statements at most.
+/// The steps of an unrolled scalar iteration, and its maximum number of statements.
 const STEPS: u32 = 8;
 const MAX_IN_TURNS: usize = 512;
 
-/// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
+/// The vectors of elements that a scalar loop computes together: each waits for its own last
+/// iteration.
 const IN_FLIGHT: u32 = 4;
 
-/// Elements that it takes side by side at most: all wait for the one that turns longest.
+/// The maximum number of elements computed together: all wait for the longest.
 const TOGETHER: u32 = 32;
 
-/// What code is made for.
+/// Describes the aim of the generated code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aim {
-    /// To run soon: what takes longer to compile has to win much.
+    /// Short compile time: slow optimisations must gain much.
     Start,
-    /// To run fast, however long that takes to compile.
+    /// Short execution time, at any compile time.
     Speed,
 }
 
-/// The schedule of a loop on a machine: step by step, or in vectors where there are some, and that is legal and thought to
-/// be faster.
+/// Chooses the schedule of a loop on a machine.
+///
+/// It vectorises where that is legal and profitable, and is scalar elsewhere.
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
@@ -91,9 +95,11 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     schedule
 }
 
-/// How a loop's iterations are dealt out to a device's threads, as is thought to be the fastest.
+/// Chooses the mapping of a loop's iterations to a device's threads.
 ///
-/// Errors: why it cannot run in parallel on a device.
+/// # Errors
+///
+/// Returns the reason if it cannot run in parallel on a device.
 pub fn choose_threads(program: &Loop) -> Result<Schedule, Refusal> {
     let mut schedule = Schedule::new();
     for shape in Phases::of(program).shapes()? {
@@ -102,7 +108,7 @@ pub fn choose_threads(program: &Loop) -> Result<Schedule, Refusal> {
     Ok(schedule)
 }
 
-/// The schedule of a sweep, or of a part of a zip, whose runs are not side by side.
+/// Schedules an innermost loop, or a part of a zip, without parallel runs.
 fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedule {
     let split = split(region, sweep, aim).unwrap_or_default();
     let wide = match aim {
@@ -113,21 +119,23 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
             .or_else(|| segments_side_by_side(region, sweep, target)),
     };
     let schedule = wide.unwrap_or_else(|| match aim {
-        // An exit may ask how many were admitted: branches foresee that, and nothing waits for it.
+        // An exit may depend on the number of admitted steps: branches are predicted, so nothing
+        // waits for it.
         Aim::Start if !sweep.exits.is_empty() => split,
         Aim::Start => step_by_step(region, sweep, split),
         Aim::Speed => in_turns(region, sweep, target, step_by_step(region, sweep, split)),
     });
     let pieces = match aim {
-        // Few steps are taken one by one then: the rest of vectors.
+        // Only the epilogue of vectors runs one by one then.
         Aim::Start if schedule.vectors(sweep.rate).0 == 1 => None,
         Aim::Start | Aim::Speed => in_pieces(region, sweep, &schedule, (target, aim)),
     };
     pieces.unwrap_or(schedule)
 }
 
-/// Steps of a root with one segment together, where rows are joined onto one row, change one, or are read across rows. Those that read so have two
-/// lines of the cache together, which machines bring at once; those with lanes of their own are few.
+/// Unroll-and-jam where rows are reduced into one row, update one, or are read across rows. Reads
+/// across rows use two cache lines together, which machines fetch in pairs. Loops with lanes of
+/// their own use half as many steps.
 fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
     let inner = nest.inner.first().and_then(|rate| region.sweep(*rate))?;
     let is_uniform = matches!(
@@ -148,7 +156,7 @@ fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule>
     with(region, schedule, nest.outer.rate, Decision::Jam(steps))
 }
 
-/// Cursors through buffers: from element to element there is a branch that is as good as random.
+/// Runs cursors through buffers: without buffers, each element has an unpredictable branch.
 fn through_buffers(
     region: &Region,
     zip: &Zip,
@@ -165,16 +173,16 @@ fn through_buffers(
     Some(schedule)
 }
 
-/// From how many steps on a sweep's results are large.
+/// Returns the number of steps from which on a loop's results are large.
 pub fn large(region: &Region, sweep: &Sweep) -> u64 {
     let size = |a: &Var| region.program.ty(*a).elem().size() as u64;
     let bytes: u64 = sweep.arrays.iter().map(size).sum();
     LARGE / bytes.max(1)
 }
 
-/// Bodies in which more waits for each other than a processor looks ahead are cut in pieces, those of which compilers would
-/// make a long function, and those whose lanes find no room in registers. Around one thing that takes as long as the rest, as a
-/// lone exponential, cuts are of no use.
+/// Applies fission to three kinds of bodies: with more latency than a processor's window hides,
+/// with too much code for compilers, or with more lanes than registers. Fission does not help if
+/// one operation has most of the latency, such as a lone exponential.
 fn in_pieces(
     region: &Region,
     sweep: &Sweep,
@@ -200,8 +208,8 @@ fn in_pieces(
     with(region, schedule, sweep.rate, pieces)
 }
 
-/// What there is to do in a piece at most, so that its part of the lanes finds room in three quarters of the registers; if
-/// there is room for those of two folds.
+/// Returns the maximum work of a piece so that its lanes fit in three quarters of the registers. It
+/// applies only if the lanes of two folds fit.
 fn with_lanes_in_registers(
     region: &Region,
     sweep: &Sweep,
@@ -222,8 +230,8 @@ fn with_lanes_in_registers(
     }
 }
 
-/// Large results past the caches, if that is legal. What a filter keeps goes through them beside it, and what turns for long
-/// does not wait for memory.
+/// Lets large results bypass the caches, if legal. Filtered results stay in the caches, and loops
+/// with long scalar loops inside are not bound by memory.
 fn past_the_caches(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Option<Schedule> {
     let stream = Decision::Stream(large(region, sweep));
     let streams =
@@ -231,8 +239,9 @@ fn past_the_caches(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Optio
     streams.flatten()
 }
 
-/// A sweep range by range, if that is legal. Rows are left to the loop around them, unless they ask something; segments are,
-/// since they may be short. Each case is code of its own, which takes long to compile if there are several.
+/// Partitions a loop, if legal. Rows are not partitioned unless they have comparisons; other
+/// segments are not, since they may be short. Each case is separate code, which is slow to compile
+/// if there are several.
 fn split(region: &Region, sweep: &Sweep, aim: Aim) -> Option<Schedule> {
     let asks = || region.cases(sweep).ask();
     let fits = match region.program.rate(sweep.rate).kind {
@@ -251,7 +260,7 @@ fn split(region: &Region, sweep: &Sweep, aim: Aim) -> Option<Schedule> {
     fits.then(|| with(region, &schedule, sweep.rate, Decision::Split))?
 }
 
-/// The sub rates of a sweep, by the steps that enter them.
+/// Lists the sub rates of an innermost loop with the steps that enter them.
 fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
     let steps = sweep.steps.iter().enumerate();
     let entered = steps.filter_map(|(k, step)| match step {
@@ -261,11 +270,11 @@ fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
     entered.collect()
 }
 
-/// What is packed side by side needs no second look; what updates alone is kept back by a mask.
+/// Preferred admission for vectors: compaction needs no second test; updates need a mask.
 const SIDE_BY_SIDE: [Admit; 2] = [Admit::Compact, Admit::Mask];
 
-/// The schedule in which each sub rate of a sweep in vectors of so many lanes admits in the first of these ways that is legal;
-/// none if one has none.
+/// Extends the schedule so that each sub rate of a vectorised loop admits in the first legal way.
+/// The result is none if a sub rate has no legal way.
 fn admitting(
     region: &Region,
     sweep: &Sweep,
@@ -283,7 +292,7 @@ fn admitting(
     Some(schedule)
 }
 
-/// The schedule with a decision more, if that is legal.
+/// Adds a decision, if that is legal.
 fn with(
     region: &Region,
     schedule: &Schedule,
@@ -294,8 +303,8 @@ fn with(
     is_legal.then(|| schedule.clone().with(rate, decision))
 }
 
-/// Step by step. What is rejected is computed too where that costs less than a mispredicted branch: which elements pass
-/// is often as good as random.
+/// Schedules scalar steps. Cheap rejected steps are computed too: a mispredicted branch costs more,
+/// and filters are often unpredictable.
 fn step_by_step(region: &Region, sweep: &Sweep, mut schedule: Schedule) -> Schedule {
     for (step, rate) in subs(region, sweep) {
         if needs_no_branch(region, sweep, step)
@@ -307,8 +316,9 @@ fn step_by_step(region: &Region, sweep: &Sweep, mut schedule: Schedule) -> Sched
     schedule
 }
 
-/// Several steps in a turn, if there are lanes or blocks of a scan: which of them a step has is then known before. Where a
-/// target has no vectors that we know of, a turn takes all lanes, and compilers make of it what they can.
+/// Unrolls scalar steps if there are lanes or scan blocks: each step's lane is then known
+/// statically. For targets without known vectors, an iteration covers all lanes, and the C compiler
+/// may vectorise it.
 fn in_turns(region: &Region, sweep: &Sweep, target: &Target, schedule: Schedule) -> Schedule {
     let most = match target.has_vectors() || !sweep.exits.is_empty() {
         true => STEPS,
@@ -329,7 +339,7 @@ fn in_turns(region: &Region, sweep: &Sweep, target: &Target, schedule: Schedule)
     more.unwrap_or(schedule)
 }
 
-/// Whether a sub rate only computes cheaply, updates, and writes at its own count.
+/// Tells whether a sub rate only does cheap computations, updates, and stores at its own count.
 fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
     let inside: Vec<_> = (sweep.all_tops())
         .filter(|s| s.sub == Some(enter) && s.step != enter)
@@ -350,8 +360,8 @@ fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
         })
 }
 
-/// Scalar loops of several elements side by side, each under a mask of the elements that go on; none if that is not legal,
-/// or if they do what vectors do one lane after the other.
+/// Vectorises scalar loops across elements, each under a mask of active elements. The result is
+/// none if that is illegal, or if an operation would run lane by lane.
 fn turns_side_by_side(
     region: &Region,
     sweep: &Sweep,
@@ -365,14 +375,14 @@ fn turns_side_by_side(
         return None;
     }
     let widest = widest_of_turns(region, sweep).or(widths(region, sweep).map(|w| w.1))?;
-    // Each vector is code of its own.
+    // Each vector is separate code.
     let in_flight = match aim {
         Aim::Start if IN_FLIGHT as usize * sweep.statements.len() > LITTLE => IN_FLIGHT / 2,
         Aim::Start | Aim::Speed => IN_FLIGHT,
     };
     let in_flight = in_flight * target.vector_bytes() as u32 / widest;
     let lanes = block(sweep).unwrap_or(in_flight.min(TOGETHER));
-    // Who is rejected by all lanes has no turns.
+    // A vector without admitted lanes skips the loop.
     let ways = [Admit::Branch, Admit::Compact];
     let schedule = admitting(region, sweep, ways, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll: 1 };

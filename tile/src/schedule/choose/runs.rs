@@ -1,4 +1,4 @@
-//! Runs side by side.
+//! Runs side by side, one per lane.
 
 use super::vectors::{in_vectors, widths};
 use super::{Aim, with};
@@ -8,13 +8,14 @@ use crate::schedule::{Decision, Schedule};
 use crate::target::{Arch, Extension, Target};
 use loop_lang::ir::StmtKind;
 
-/// No more variables than this go from step to step in runs side by side: with as many, of which some are in memory, they were
-/// still twice as fast as one run after the other.
+/// The maximum number of loop-carried variables for runs side by side. With this many, some of them
+/// spilled, they were still twice as fast as sequential runs.
 const MAX_FOLDED: usize = 16;
 
-/// Runs side by side, in vectors as wide as the widest element wants; none if that is not legal, or thought to be no faster:
-/// of narrow elements a vector has more than there are runs. What has no vectors is done lane by lane: within a run each step
-/// waits for the one before, and so there is time for it. In code that is to start soon it takes too long to compile.
+/// Schedules runs side by side, in vectors sized for the widest element. The result is none if that
+/// is illegal or unprofitable: a vector of narrow elements has more lanes than there are runs.
+/// Operations without vectors run lane by lane. That is affordable, because a run's steps are a
+/// dependence chain. For a short compile time it takes too long to compile.
 pub(super) fn runs_side_by_side(
     region: &Region,
     sweep: &Sweep,
@@ -30,7 +31,7 @@ pub(super) fn runs_side_by_side(
         _ if in_vectors(region, sweep, s.stmt, (target, aim)) => true,
         _ => aim == Aim::Speed && is_cheap(region.program, s.stmt),
     };
-    // Pairs of words that are not even compared in vectors are slower than one word after the other.
+    // Without vector comparisons, pairs of 64-bit words are slower than scalars.
     let compares = target.arch() != Arch::X86_64 || target.has(Extension::Sse42);
     if !target.has_vectors()
         || widest < 4

@@ -1,4 +1,4 @@
-//! Vectors for code that is to run fast.
+//! Vectorisation when execution time matters.
 
 use super::vectors::{
     all_in_vectors, aside, block, goes_on, in_vectors, is_little_chained, running, widths,
@@ -10,17 +10,17 @@ use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
 use loop_lang::ir::{GroupId, RateKind, StmtKind};
 
-/// More vectors of lanes than this for each register of the machine are not in the code of one turn.
+/// The maximum number of lane vectors per machine register in one iteration.
 pub(super) const MAX_HELD: usize = 24;
 
-/// Vectors in a turn that does nothing else than to ask them.
+/// The vectors per iteration if the iteration only tests them.
 const ASKED: u32 = 8;
 
-/// More statements than this take longer, done twice, than a branch.
+/// The maximum number of statements whose repetition is cheaper than a branch.
 const MAX_ASKED: usize = 8;
 
-/// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
-/// if that is not legal, or thought to be no faster.
+/// Vectorises steps, with lanes for the widest element, and unrolls so that accumulator lanes stay
+/// in registers. The result is none if that is illegal or unprofitable.
 pub(super) fn many_side_by_side(
     region: &Region,
     sweep: &Sweep,
@@ -32,11 +32,11 @@ pub(super) fn many_side_by_side(
         Some(block) => block,
         None => target.vector_bytes() as u32 / widest,
     };
-    // In a nest, what the root does with its segments counts.
+    // In a nest, the root's code around its segments dominates.
     let mut nests = region.nests().iter();
     let alone = !nests.any(|n| n.inner.contains(&sweep.rate));
-    // To scan step by step takes longer than to do the rest lane by lane. What is joined onto elements anywhere costs the same
-    // lane by lane.
+    // A scalar scan costs more than the remaining work lane by lane. Scatters cost the same lane by
+    // lane.
     let scans = block(sweep).is_some();
     let code = (target, Aim::Speed);
     let cheap = |s: &Statement| match &s.stmt.kind {
@@ -69,14 +69,15 @@ pub(super) fn many_side_by_side(
     Some(quick(region, sweep, schedule))
 }
 
-/// Steps of segments side by side, so many in a turn that it takes all lanes; none if that is not legal, or thought to be no
-/// faster. Segments are short: what they fold is worth it, since lanes are joined for each of them.
+/// Vectorises the steps of segments, with an iteration covering all lanes. The result is none if
+/// that is illegal or unprofitable. Segments are short, and the final reduction of lanes is per
+/// segment. So vectors pay for folds only.
 pub(super) fn segments_side_by_side(
     region: &Region,
     sweep: &Sweep,
     target: &Target,
 ) -> Option<Schedule> {
-    // Inner ones come first.
+    // Inner nests come first.
     let mut around = region.nests().iter().rev();
     let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == sweep.rate))?;
     let inner = nest.sweeps(region).into_iter();
@@ -97,19 +98,20 @@ pub(super) fn segments_side_by_side(
     {
         return None;
     }
-    // Vectors of one tile have as many lanes.
+    // All vectors of a tile have the same lane count.
     let inner: Vec<&Sweep> = inner.filter(folds).collect();
     let widest = inner.iter().filter_map(|s| widths(region, s));
     let widest = widest.map(|w| w.1).max()?;
     let blocks = inner.iter().filter_map(|s| block(s));
     let native = target.vector_bytes() as u32 / widest;
-    // A block in more registers takes longer than its steps.
+    // A block that spans more than two registers is slower than scalar steps.
     let lanes = match blocks.max() {
         Some(block) if block > 2 * native => return None,
         Some(block) => block,
         None => native,
     };
-    // Neighbours are loaded where the segment has room for them, and its step can be undone where it has not.
+    // Contiguous loads are possible where the segment has the capacity, and its step can be rolled
+    // back otherwise.
     let split = split_lanes(region, sweep);
     let middle = split.as_ref().and_then(|_| region.middle_of_row(sweep));
     let near = |a: &Access| {
@@ -126,13 +128,13 @@ pub(super) fn segments_side_by_side(
         Role::Lanes(of) => Some(of / lanes.max(1)),
         _ => None,
     });
-    // Lanes that segments share stay where they are, if steps may be left to be taken one by one; a turn of one vector begins
-    // near where a segment does.
+    // Lanes shared by segments stay aligned if a vector iteration may end early in scalar steps. An
+    // iteration of one vector begins near the segment's begin.
     let shared = |g: &GroupId| {
         let group = &region.program.groups[g.index()];
         group.owner != sweep.rate && group.order.lanes().is_some()
     };
-    // What is taken one by one in the end does not find lanes in registers.
+    // The scalar epilogue does not find lanes in registers.
     if !sweep.exits.is_empty() && !sweep.groups.iter().all(shared) {
         return None;
     }
@@ -150,9 +152,9 @@ pub(super) fn segments_side_by_side(
     }
 }
 
-/// Whether a sweep goes through rows, all of whose elements it makes of their neighbours. The last vector of a row is masked, which
-/// compilers would do element by element. What only some elements need is read for all, unless rows have a middle in which it is known
-/// which these are.
+/// Tells whether a loop maps rows of equal length, each element from its neighbours. The last
+/// vector of a row is masked; C compilers would use a scalar epilogue. Conditional reads are done
+/// for all elements, unless the rows' middle part decides the condition.
 fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
     let kind = &region.program.rate(sweep.rate).kind;
     let is_fixed = |a: &Access| matches!(&a.shape, Index::Affine(affine) if affine.is_fixed());
@@ -162,7 +164,7 @@ fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
         middle.is_some_and(|case| proves(case) == Aside::Nowhere)
     };
     let proves = |a: &Access| sweep.is_near(a) || is_fixed(a);
-    // Indices are wide, and compilers need none where all is near.
+    // Indices are 64-bit; contiguous accesses need no index vectors.
     let is_wide = widths(region, sweep).is_some_and(|(least, most)| least == most);
     is_wide
         && matches!(kind, RateKind::Nested { uniform: true, .. })
@@ -173,7 +175,8 @@ fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
                 && !in_middle())
 }
 
-/// Rows that ask something, and have nothing but lanes that go on from step to step, in parts: in the middle neighbours are loaded.
+/// Partitions rows with comparisons where all loop-carried values are lanes: loads in the middle
+/// part are contiguous.
 fn split_lanes(region: &Region, sweep: &Sweep) -> Option<Schedule> {
     let uniform = match region.program.rate(sweep.rate).kind {
         RateKind::Nested { uniform, .. } => uniform,
@@ -186,12 +189,13 @@ fn split_lanes(region: &Region, sweep: &Sweep) -> Option<Schedule> {
     asks.then(|| with(region, &Schedule::new(), sweep.rate, Decision::Split))?
 }
 
-/// Extrema of floats take one instruction where they may: the range is seldom gone through again.
+/// Uses fast min/max for floats where legal: a range is rarely recomputed.
 pub(super) fn quick(region: &Region, sweep: &Sweep, schedule: Schedule) -> Schedule {
     with(region, &schedule, sweep.rate, Decision::Quick).unwrap_or(schedule)
 }
 
-/// How many vectors are in a turn: all lanes; more, if there is nothing to do but to ask each of them whether it goes on.
+/// Returns the vectors per iteration: enough for all lanes, or more if the iteration only tests for
+/// an exit.
 fn turn(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
     let folds = |role: &Role| matches!(role, Role::Lanes(_) | Role::Scan(_) | Role::Join(..));
     let only_asks = !sweep.exits.is_empty()
@@ -203,8 +207,8 @@ fn turn(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
     }
 }
 
-/// Whether to ask the vectors of a turn together whether they go on costs less than a branch for each: what is asked is
-/// computed again in each of them, unless compilers see that it is the same.
+/// Tells whether one exit test per iteration is cheaper than a branch per vector. The tested values
+/// are recomputed in each vector, unless the compiler removes the duplicates.
 fn is_asked_cheaply(region: &Region, sweep: &Sweep) -> bool {
     let Ok(flags) = region.flags(sweep) else {
         return false;
@@ -219,8 +223,8 @@ fn is_asked_cheaply(region: &Region, sweep: &Sweep) -> bool {
     flags.early.len() <= MAX_ASKED && flags.early.iter().all(|id| cheap(&sweep.statements[*id]))
 }
 
-/// How many vectors take all lanes of groups, if these are not so many that compilers take long for it, or extrema are the
-/// quicker for it; else one.
+/// Returns the vectors that cover all lanes of groups. The result is one if that makes too much
+/// code to compile, unless it enables fast min/max.
 pub(super) fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
     let groups: Vec<u32> = (sweep.roles.values())
         .filter_map(|role| match role {

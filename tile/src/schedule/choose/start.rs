@@ -1,4 +1,4 @@
-//! Vectors for code that is to start soon: what takes longer to compile has to win much.
+//! Vectorisation when compile time matters.
 
 use super::vectors::{all_in_vectors, aside, block, goes_on, widths};
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
@@ -7,13 +7,13 @@ use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
 use loop_lang::ir::{Atom, Combine, RateKind, Stmt, StmtKind};
 
-/// Code that is to start soon has no more statements of a turn than this, if the turn is more than one vector.
+/// The maximum number of statements of an iteration with more than one vector.
 pub(super) const LITTLE: usize = 40;
 
-/// Statements that are as much code as a write which packs, or a scan.
+/// The code size of a packing write or a scan, in statements.
 pub(super) const LONG: usize = 8;
 
-/// Steps side by side, in vectors; none if that is not legal, or thought to be no faster.
+/// Vectorises steps. The result is none if that is illegal or unprofitable.
 pub(super) fn side_by_side(
     region: &Region,
     sweep: &Sweep,
@@ -21,15 +21,16 @@ pub(super) fn side_by_side(
     split: &Schedule,
 ) -> Option<Schedule> {
     let (narrowest, widest) = widths(region, sweep)?;
-    // What is twice as wide is two vectors. What fills a part of one costs as much as what fills it.
+    // An element of twice the width takes two vectors. A partly filled vector costs as much as a
+    // full one.
     let lanes = target.vector_bytes() as u32 / narrowest;
-    // Inner loops are often shorter than what it takes to begin with vectors.
+    // Inner loops are often too short to amortise the vector prologue.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
     if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep, &Flags::default())
     {
         return None;
     }
-    // What is read anywhere is read lane by lane, which takes longer to compile than it wins.
+    // Arbitrary reads become lane-by-lane code, which costs more compile time than it gains.
     let aside = aside(region, sweep, split);
     if aside != Aside::Nowhere || !all_in_vectors(region, sweep, (target, Aim::Start)) {
         return None;
@@ -37,8 +38,8 @@ pub(super) fn side_by_side(
     vectors_of(region, sweep, lanes, split)
 }
 
-/// Scans a block at a time. What goes from step to step takes longer than what vectors do lane by lane for want of an
-/// operator, or make wider and narrower.
+/// Vectorises scans by blocks. Scalar recurrences cost more than lane-by-lane operations or width
+/// conversions.
 pub(super) fn block_by_block(
     region: &Region,
     sweep: &Sweep,
@@ -67,7 +68,7 @@ pub(super) fn block_by_block(
     }
 }
 
-/// Vectors of so many lanes, if that is legal; what is rejected has no effect.
+/// Vectorises with the given lanes, if legal; rejected steps have no effect.
 pub(super) fn vectors_of(
     region: &Region,
     sweep: &Sweep,
@@ -75,7 +76,8 @@ pub(super) fn vectors_of(
     split: &Schedule,
 ) -> Option<Schedule> {
     let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
-    // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
+    // In a small body, counting and tests are a large part. Unrolling more costs more compile time
+    // than it gains.
     let most = LITTLE / size(sweep).max(1);
     let fits = |unroll: &u32| *unroll == 1 || *unroll as usize <= most;
     [4, 2, 1].into_iter().filter(fits).find_map(|unroll| {
@@ -84,7 +86,7 @@ pub(super) fn vectors_of(
     })
 }
 
-/// How much code a vector of a sweep is, in statements.
+/// Returns the code size of one vector of steps, in statements.
 pub(super) fn size(sweep: &Sweep) -> usize {
     let writes = sweep.accesses.iter().filter(|a| !a.is_read);
     let packed = writes.filter(|a| a.index != Atom::Var(sweep.counter));

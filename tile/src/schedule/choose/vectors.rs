@@ -1,4 +1,4 @@
-//! What vectors do well, and what keeps a sweep from them.
+//! Operations that vectorise well, and obstacles to vectorisation.
 
 use super::Aim;
 use crate::region::{Aside, Flags, Region, Role, Statement, Sweep};
@@ -10,8 +10,8 @@ use loop_lang::math;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// Whether something goes from one element to the next, which takes longer to compile than it wins: flags that vectors ask do
-/// not.
+/// Tells whether a loop has a serial recurrence. Vectorising it costs more compile time than it
+/// gains. Flags that vectors test at once do not count.
 pub(super) fn goes_on(sweep: &Sweep, flags: &Flags) -> bool {
     let serial = |(v, role): (&Var, &Role)| match role {
         Role::Serial => !flags.vars.contains(v),
@@ -20,13 +20,13 @@ pub(super) fn goes_on(sweep: &Sweep, flags: &Flags) -> bool {
     running(sweep) || sweep.roles.iter().any(serial)
 }
 
-/// Whether sums run through a sweep. In vectors of few lanes they take more than one after the other.
+/// Tells whether an innermost loop has running sums. With few lanes, they are slower in vectors.
 pub(super) fn running(sweep: &Sweep) -> bool {
     let mut roles = sweep.roles.values();
     roles.any(|role| matches!(role, Role::Running { .. }))
 }
 
-/// How many elements a sweep's scans take at a time, if it has some.
+/// Returns the block size of a loop's scans, if it has any.
 pub(super) fn block(sweep: &Sweep) -> Option<u32> {
     sweep.roles.values().find_map(|role| match role {
         Role::Scan(block) if *block > 1 => Some(*block),
@@ -34,8 +34,8 @@ pub(super) fn block(sweep: &Sweep) -> Option<u32> {
     })
 }
 
-/// Whether what goes from one element to the next leaves vectors enough to do: it seldom changes, or there is more beside
-/// it, which vectors do not take apart as well.
+/// Tells whether a recurrence leaves vectors enough work: its values seldom change, or enough of
+/// the other statements vectorise well.
 pub(super) fn is_little_chained(
     region: &Region,
     sweep: &Sweep,
@@ -54,7 +54,7 @@ pub(super) fn is_little_chained(
         facts::each_def(s.stmt, &mut |v| varies |= !is_next_count(sweep, v));
         computes && varies && !chain.held.contains(&s.id)
     };
-    // The guard's test is none of it.
+    // Excludes the guard's test.
     let beside = sweep
         .all_tops()
         .filter(|s| s.step > 0)
@@ -71,14 +71,14 @@ pub(super) fn is_little_chained(
     lanes >= 4 && beside > 0 && !sweep.statements.iter().any(apart)
 }
 
-/// Whether a sweep has scalar loops.
+/// Tells whether an innermost loop contains scalar loops.
 pub(super) fn turns(sweep: &Sweep) -> bool {
     let mut all = sweep.statements.iter();
     all.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }))
 }
 
-/// The width of the widest numbers that a sweep's scalar loops compute, which is what vectors take long for; none if they
-/// compute none.
+/// Returns the widest number computed in scalar loops, which dominates the cost of vectors. The
+/// result is none if they compute none.
 pub(super) fn widest_of_turns(region: &Region, sweep: &Sweep) -> Option<u32> {
     let mut widest = None;
     for s in sweep.statements.iter().filter(|s| !s.top) {
@@ -92,14 +92,15 @@ pub(super) fn widest_of_turns(region: &Region, sweep: &Sweep) -> Option<u32> {
     widest
 }
 
-/// The widths of what differs from step to step, the smallest and the largest; none if there is nothing of the kind.
+/// Returns the smallest and the largest width of values that vary by step, if there are any.
 pub(super) fn widths(region: &Region, sweep: &Sweep) -> Option<(u32, u32)> {
     let differ =
         (sweep.defs.iter()).filter(|v| sweep.varies(Atom::Var(**v)) && !is_next_count(sweep, **v));
     let elem = |v: Var| region.program.ty(v).elem();
     let stored = sweep.accesses.iter().map(|a| elem(a.array));
     let all = differ.map(|v| elem(*v)).chain(stored);
-    // Truth values are as wide as what was compared. In memory they are bytes, which counts where there is nothing else.
+    // Booleans are as wide as the compared values. In memory they are bytes, which counts only if
+    // there is nothing else.
     let (truths, others): (Vec<Ty>, Vec<Ty>) = all.partition(|ty| *ty == Ty::Bool);
     let widths = match others.is_empty() {
         true => truths,
@@ -109,7 +110,7 @@ pub(super) fn widths(region: &Region, sweep: &Sweep) -> Option<(u32, u32)> {
     Some((widths.clone().min()?, widths.max()?))
 }
 
-/// Whether a variable is what a counter or a count is next: vectors do not compute it.
+/// Tells whether a variable is the next value of a counter or count: vectors do not compute it.
 pub(super) fn is_next_count(sweep: &Sweep, v: Var) -> bool {
     let updated = |u: &Var| {
         sweep
@@ -120,24 +121,24 @@ pub(super) fn is_next_count(sweep: &Sweep, v: Var) -> bool {
     sweep.next_of(v).is_some_and(|u| updated(&u))
 }
 
-/// Whether all operators have vectors, and no lane waits for another's scalar loop.
+/// Tells whether all operators have vectors, and there is no scalar loop.
 pub(super) fn all_in_vectors(region: &Region, sweep: &Sweep, code: (&Target, Aim)) -> bool {
     let mut all = sweep.statements.iter();
     all.all(|s| in_vectors(region, sweep, s.stmt, code))
 }
 
-/// What a sweep reads that does not lie side by side.
+/// Returns how the loop reads memory that is not contiguous.
 pub(super) fn aside(region: &Region, sweep: &Sweep, split: &Schedule) -> Aside {
     let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
     sweep.reads_aside(|a| cases.as_ref().is_some_and(|c| c.prove(sweep, a)))
 }
 
-/// Whether a statement is one of vectors, and not of one lane after the other.
+/// Tells whether a statement vectorises, rather than runs lane by lane.
 pub(super) fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt, code: (&Target, Aim)) -> bool {
     let program = region.program;
     match &s.kind {
         StmtKind::While { .. } => false,
-        // Lanes are joined onto elements anywhere one after the other.
+        // Lanes scatter to arbitrary elements one by one.
         StmtKind::ScatterArray { .. } => sweep.joins_side_by_side(region, s),
         StmtKind::Let(v, op, args) => {
             let typed = args[usize::from(args.len() == 3)];
@@ -150,7 +151,8 @@ pub(super) fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt, code: (&Targe
     }
 }
 
-/// Whether an operator is a function whose body is written out in vectors. That takes too long for code that is to start soon.
+/// Tells whether an operator is a function with a body written out in vectors. That compiles too
+/// slowly when compile time matters.
 pub(super) fn is_written_out(op: Op, ty: Ty, (target, aim): (&Target, Aim)) -> bool {
     aim == Aim::Speed && target.has(Extension::Fma) && math::keeps_width(op, ty)
 }

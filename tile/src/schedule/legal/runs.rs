@@ -1,4 +1,4 @@
-//! Whether runs may be taken side by side.
+//! Legality of runs side by side.
 
 use super::{MAX_DEPTH, depth};
 use crate::lower::ACROSS;
@@ -6,11 +6,11 @@ use crate::region::{Region, Statement, Sweep};
 use crate::schedule::{Decision, MAX_RUNS, Schedule};
 use loop_lang::ir::{RateId, RateKind, StmtKind};
 
-/// Turns in a run, at most: those of one are followed one by one.
+/// The maximum number of iterations in a run: the iterations of one run are sequential.
 const MAX_STEPS: u32 = 256;
 
-/// Whether so many runs of a sweep may be taken side by side: within a run each step waits for the one before, but runs only
-/// for each other's end.
+/// Checks whether runs of an innermost loop may execute side by side. Steps within a run are a
+/// dependence chain. Runs depend on each other only through the final combination of their results.
 pub(super) fn side_by_side(
     region: &Region,
     schedule: &Schedule,
@@ -49,10 +49,11 @@ pub(super) fn side_by_side(
     }
 }
 
-/// Whether a decision is one for a sweep that has its runs side by side, and so not another way to take its steps.
+/// Tells whether a decision conflicts with runs side by side, as another way to execute the loop's
+/// steps.
 fn is_beside(d: &Decision) -> bool {
     match d {
-        // A root with segments in its steps is no sweep, and a device has no vectors.
+        // A root with inner segments is no innermost loop, and a device has no vectors.
         Decision::Runs(_) | Decision::Jam(_) | Decision::Threads(_) | Decision::Teams(_) => false,
         Decision::Vectorise { .. }
         | Decision::Stream(_)
@@ -65,7 +66,7 @@ fn is_beside(d: &Decision) -> bool {
     }
 }
 
-/// Whether a statement has no other effect than on what is folded.
+/// Tells whether a statement affects only the folded variables.
 fn only_folds(s: &Statement) -> bool {
     matches!(
         s.stmt.kind,

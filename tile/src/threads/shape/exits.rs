@@ -1,4 +1,4 @@
-//! Whether a loop may be left before its bound, and how.
+//! Early exits: whether and how a loop may exit before its bound.
 
 use super::{Refusal, Shape, each};
 use livefusion_backend::facts::{Facts, Placed};
@@ -6,19 +6,19 @@ use loop_lang::ir::{Atom, Exit, Loop, Place, RateId, RateKind, Section, StmtKind
 use loop_lang::walk;
 use rustc_hash::FxHashSet;
 
-/// How a loop may be left before its bound.
+/// Describes the early exits of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Exits {
-    /// Whether it may be left at all.
+    /// Whether it may exit early.
     pub any: bool,
-    /// Whether that may be within a step.
+    /// Whether it may exit within a step.
     pub within: bool,
-    /// Whether rates that are nested may be left otherwise than by their own guards.
+    /// Whether nested rates may exit other than by their own guards.
     pub nested: bool,
 }
 
 impl Shape<'_> {
-    /// How the root is left; `behind` has what is read elsewhere.
+    /// Finds the exits of the root. `behind` has the variables read elsewhere.
     pub(super) fn find_exits(&self, behind: &FxHashSet<Var>) -> Result<Exits, Refusal> {
         let mut exits = Exits::default();
         let mut loops = false;
@@ -44,23 +44,24 @@ impl Shape<'_> {
             })?;
         }
         exits.any |= exits.within;
-        // Behind the end a loop in a step might go on for ever; and the host comes to the end by the counter's bound.
+        // After the exit, an inner loop might not terminate. The host also infers the end from the
+        // counter's bound.
         let is_other = exits.any && loops || exits.within && behind.contains(&self.counter);
         (!is_other).then_some(exits).ok_or(Refusal::Exit)
     }
 
-    /// Whether an exit leaves the root.
+    /// Tells whether an exit leaves the root.
     pub(super) fn leaves(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
         leads_to(self.program, &self.facts, placed, exit) == way_out(self.program, &self.facts)
     }
 
-    /// Whether an exit leaves its own rate, and no other.
+    /// Tells whether an exit leaves only its own rate.
     fn leaves_own(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
         leads_to(self.program, &self.facts, placed, exit)
             == way_out_of(self.program, &self.facts, placed)
     }
 
-    /// What is read elsewhere than in the root's steps; `elsewhere` has what other phases use.
+    /// Lists the variables read outside the root's steps. `elsewhere` has the uses of other phases.
     pub(super) fn read_behind(&self, mut elsewhere: FxHashSet<Var>) -> FxHashSet<Var> {
         let mut read = |a: Atom| elsewhere.extend(a.var());
         let own: Vec<Place> = self.steps().map(|b| b.place).collect();
@@ -77,8 +78,10 @@ impl Shape<'_> {
         elsewhere
     }
 
-    /// The ways out at a place of more than a guard's own rate: what leaves unless it holds, what holds where control comes to
-    /// that, and the nested rate that is left, if it is not the root.
+    /// Lists the exits at a place that leave more than a guard's own rate.
+    ///
+    /// Each has its condition to continue, the conditions that hold before it, and the nested rate
+    /// that it leaves. No rate means the root.
     pub fn ways_out(&self, place: Place) -> Vec<(Atom, Vec<Atom>, Option<RateId>)> {
         let block = self.facts.at.get(&place).map(|at| &self.facts.blocks[*at]);
         let (mut ways, mut before) = (Vec::new(), Vec::new());
@@ -88,7 +91,7 @@ impl Shape<'_> {
                     true => before.push(exit.unless),
                     false => {
                         let nest = nest_left(self.program, &self.facts, placed, exit);
-                        // To come to the root's bound is no way out.
+                        // Reaching the root's bound is no early exit.
                         if nest.is_some() || self.exits.any {
                             ways.push((exit.unless, before.clone(), nest));
                         }
@@ -99,14 +102,14 @@ impl Shape<'_> {
         ways
     }
 
-    /// Whether an exit is that of a guard from its own rate, which is not the root.
+    /// Tells whether an exit is a guard's exit from its own rate, which is not the root.
     pub(super) fn is_own(&self, placed: &Placed<'_>, exit: &Exit) -> bool {
         let guards = matches!(placed.place, Place::At { rate, section: Section::Guard, .. } if rate != self.root);
         guards && self.leaves_own(placed, exit)
     }
 }
 
-/// The nested rate around a block that an exit leaves, and no more.
+/// Returns the enclosing nested rate that an exit leaves, if it leaves no further rate.
 pub(crate) fn nest_left(
     program: &Loop,
     facts: &Facts<'_>,
@@ -128,7 +131,7 @@ pub(crate) fn nest_left(
     (is_nested && program.is_within(rate, left)).then_some(left)
 }
 
-/// Whether a block may leave the root of a loop that has one.
+/// Tells whether a block may leave the root of a loop with one root.
 pub(crate) fn may_leave(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> bool {
     let mut exits = placed.block.exits.iter();
     exits.any(|e| leads_to(program, facts, placed, e) == way_out(program, facts))
@@ -139,7 +142,7 @@ fn leads_to(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>, exit: &Exit)
     named.unwrap_or_else(|| way_out_of(program, facts, placed))
 }
 
-/// Where a block's rate is left to.
+/// Returns the target of an exit from a block's rate.
 fn way_out_of(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> Place {
     match placed.place {
         Place::At { rate, .. } => facts.tree.way_out(program, rate),
@@ -147,7 +150,7 @@ fn way_out_of(program: &Loop, facts: &Facts<'_>, placed: &Placed<'_>) -> Place {
     }
 }
 
-/// Where the root is left to.
+/// Returns the target of an exit from the root.
 fn way_out(program: &Loop, facts: &Facts<'_>) -> Place {
     let root = program.roots.first();
     root.map_or(Place::Return, |r| facts.tree.way_out(program, *r))

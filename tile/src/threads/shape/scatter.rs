@@ -1,5 +1,7 @@
-//! Which scatters run in parallel, where nobody else looks at the array, or writes to it: those by operators for which the order
-//! of values does not matter, and those of which the last one stays, if a number says which one that is.
+//! Parallel scatters: to arrays that no other code accesses.
+//!
+//! The operator must be independent of the order of values, or the last value wins and a number
+//! identifies it.
 
 use super::{Refusal, Shape, each};
 use livefusion_backend::facts::Facts;
@@ -10,25 +12,27 @@ use loop_lang::op::Op;
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An array that steps join values onto.
+/// Describes an array with combining scatters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scatter {
     /// The array.
     pub array: Var,
-    /// What they are joined by.
+    /// The combining operator.
     pub op: Op,
 }
 
-/// Arrays that steps overwrite together, anywhere: the last value stays.
+/// Describes arrays that steps overwrite together at arbitrary indices.
+///
+/// The last value wins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Last {
     /// The arrays.
     pub arrays: Vec<Var>,
-    /// The loop rate whose counter says which step is the last one.
+    /// The loop rate with the counter that orders the steps.
     pub rate: RateId,
 }
 
-/// How an array is used.
+/// Describes the use of an array.
 #[derive(Clone, PartialEq, Eq)]
 enum Use {
     Written,
@@ -36,7 +40,7 @@ enum Use {
     Last(Vec<Var>),
 }
 
-/// The arrays that steps join values onto.
+/// Finds the arrays that steps scatter to.
 pub(super) fn find(program: &Loop) -> Result<Vec<Scatter>, Refusal> {
     let mut found: FxHashMap<Var, Use> = FxHashMap::default();
     let mut all = Vec::new();
@@ -83,18 +87,20 @@ pub(super) fn find(program: &Loop) -> Result<Vec<Scatter>, Refusal> {
     Ok(all)
 }
 
-/// How arrays are joined onto where the order of values does not matter.
+/// Describes a scatter of several values with an order-independent combine.
 pub struct Joins<'a> {
-    /// For each array the operator, and what it joins: the value, if that is none.
+    /// The operator for each array, and its operand. None stands for the value itself.
     pub ops: Vec<(Op, Option<Atom>)>,
-    /// What a function computes of the values alone.
+    /// The statements of a function that depend on the values alone.
     pub stmts: Vec<&'a Stmt>,
-    /// What they are to it.
+    /// The function's parameters for the values.
     pub values: &'a [Var],
 }
 
 impl<'a> Joins<'a> {
-    /// Those by an operator, or by a function that joins each array by one: of what is there nothing else comes.
+    /// Splits a combine into one operator per array.
+    ///
+    /// A function qualifies if it uses the present elements for nothing else.
     pub fn of(program: &'a Loop, arrays: &[Var], combine: Combine) -> Option<Joins<'a>> {
         let joins = |op: Op, array: Var| op.identity(program.ty(array).elem()).is_some();
         let function = match (arrays, combine) {
@@ -146,7 +152,7 @@ impl<'a> Joins<'a> {
 }
 
 impl Shape<'_> {
-    /// The arrays that steps overwrite, and of which the last one stays.
+    /// Finds the arrays that steps overwrite, with the last value winning.
     pub(super) fn find_last(&self) -> Result<Vec<Last>, Refusal> {
         let mut all: Vec<Last> = Vec::new();
         for placed in self.steps() {
@@ -180,7 +186,8 @@ impl Shape<'_> {
         Ok(all)
     }
 
-    /// The arrays that steps write element by element, and the loop rate whose counter says in which order, if one does.
+    /// Lists the arrays that steps write elementwise, with the loop rate that orders the writes, if
+    /// any.
     fn written(&self) -> Vec<(Var, Option<RateId>)> {
         let mut all: Vec<(Var, Option<RateId>)> = Vec::new();
         for placed in self.steps() {
@@ -202,7 +209,8 @@ impl Shape<'_> {
         all
     }
 
-    /// Whether the order of steps does not matter otherwise. An array that they may write twice at a place is overwritten, too.
+    /// Checks that no other effect depends on the order of steps. Arrays that steps may write twice
+    /// at an index count as overwritten.
     pub(super) fn check_order(&mut self) -> Result<(), Refusal> {
         let rest = without(self.handed.left_out(self.program), &|_| false);
         let repeats = |rest: &Loop| chunkable(rest).is_err_and(|why| why.reason == Reason::Writes);
@@ -223,7 +231,7 @@ impl Shape<'_> {
         chunkable(&without(rest, &is_last)).map_err(|why| Refusal::Order(why.to_string()))
     }
 
-    /// Whether steps join values onto an array.
+    /// Tells whether steps scatter to an array.
     pub(super) fn is_scattered(&self, array: Var) -> bool {
         let mut is_it = false;
         for stmt in self.steps().flat_map(|b| &b.block.stmts) {
@@ -235,7 +243,8 @@ impl Shape<'_> {
     }
 }
 
-/// Whether a loop rate's counter goes up from its first step to its last, whatever is around it.
+/// Tells whether a loop rate's counter increases from its first step to its last, across iterations
+/// of outer loops.
 fn counts_on(program: &Loop, facts: &Facts<'_>, rate: RateId) -> bool {
     let RateKind::Nested { counter, .. } = program.rate(rate).kind else {
         return program.roots.contains(&rate);
@@ -244,7 +253,7 @@ fn counts_on(program: &Loop, facts: &Facts<'_>, rate: RateId) -> bool {
     group.is_some_and(|g| program.roots.contains(&program.groups[g].owner))
 }
 
-/// A loop without its scatters, and without some of its writes.
+/// Returns a loop without its scatters and without some of its writes.
 fn without(mut rest: Loop, is_left_out: &dyn Fn(Var) -> bool) -> Loop {
     let is_kept = |s: &Stmt| match s.kind {
         StmtKind::ScatterArray { .. } => false,

@@ -1,26 +1,30 @@
-//! How wide groups are: up to some words tiles look back, beyond that they are summed up in passes of their own.
+//! Wide groups: with many words, separate passes replace look-back.
 
 use super::Shape;
 use loop_lang::ir::{Stmt, StmtKind};
 
-/// Words that the groups of a kernel may have for tiles to look back: a block shares what its warps have of each.
+/// Limits the words of a kernel's groups for look-back.
+///
+/// A block shares the state of its warps for each word.
 pub const FEW_WORDS: usize = 64;
 
-/// Words that the groups of a kernel may have: it is given what each begins with.
+/// Limits the words of a kernel's groups.
+///
+/// The kernel receives the start value of each word.
 pub const MOST_WORDS: usize = 1024;
 
 impl Shape<'_> {
-    /// How many words its groups have.
+    /// Returns the number of words in its groups.
     pub(super) fn words(&self) -> usize {
         self.levels.iter().map(|l| self.vars(l).len()).sum()
     }
 
-    /// Whether its groups are too wide for tiles to look back.
+    /// Tells whether its groups are too wide for look-back.
     pub fn is_wide(&self) -> bool {
         self.words() > FEW_WORDS
     }
 
-    /// Whether steps do anything but sum groups up.
+    /// Tells whether steps have effects other than folding groups.
     pub fn acts(&self) -> bool {
         let acts = |s: &Stmt| {
             matches!(
