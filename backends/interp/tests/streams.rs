@@ -91,7 +91,7 @@ fn traps_count_before_an_exit_only() {
         let kernel = crate::support::kernel(&golden("exit_filter_find"));
         run(&kernel, &[array(xs), number(from)]).0
     };
-    // An element 40 positions after the exit would trap.
+    // Elements 40 or more positions after the exit would trap.
     assert_eq!(ends(3, &xs), Outcome::Done);
     let mut even = xs.clone();
     (3..60).for_each(|i| even[i] = 2);
