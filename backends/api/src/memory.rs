@@ -1,4 +1,4 @@
-//! The memory limit of a run: a chosen limit, or the free memory of the process.
+//! The memory limit of a run: chosen, or the process's free memory.
 //!
 //! Linux overcommits memory and kills the process that writes to missing pages. So a run without a
 //! limit reads the free memory before a large allocation.

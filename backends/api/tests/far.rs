@@ -1,4 +1,6 @@
-//! Tests of far arrays. A vector plays the device, and fails on demand.
+//! Tests of far arrays.
+//!
+//! A vector simulates the device, and fails on demand.
 
 use livefusion_backend::buffer::Content;
 use livefusion_backend::{Buffer, Far, FarError, Frame, Held, Maker};

@@ -10,7 +10,7 @@ const DYING: Duration = Duration::from_secs(1);
 /// Runs a command in its own process group, for at most `limit`.
 ///
 /// Returns `None` if the command did not end by itself. Remaining processes of the group are killed
-/// at the end, whatever files they hold open.
+/// at the end, even if they hold files open.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatus>> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);

@@ -33,7 +33,7 @@ const NONE: Extras = Extras {
     trap: false,
 };
 
-/// Keeps elements above a limit, with their tags. Keeps twice the tagged ones again.
+/// Keeps elements above a limit, with their tags. A second filter doubles the tagged ones.
 fn filters(ty: Ty, extras: &Extras) -> Loop {
     let t = ty.name();
     let zero = Const::zero(ty);

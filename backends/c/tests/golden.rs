@@ -1,4 +1,6 @@
-//! The code of five loops as golden files, which show changes of the main shapes.
+//! The code of five loops as golden files.
+//!
+//! Their diffs show changes of the main code shapes.
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion-c --test all golden::` rewrites the files.
 //!

@@ -6,7 +6,8 @@ use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_tile::target::{Arch, Target};
 
-/// Two products of halves, one of them a word's lower half, and two products of similar full words.
+/// Two products of halves, one of them a word's lower half, and two products
+/// of words that only resemble halves.
 const PRODUCTS: &str = "\
 loop products
 comb 0 manifest at r0

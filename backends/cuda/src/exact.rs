@@ -1,4 +1,4 @@
-//! Loops with the same bits on a device as on processors, for any thread mapping.
+//! Loops with the same bits on devices and processors, for any thread mapping.
 //!
 //! They contain no join whose bits depend on the order, and no function of the device's own.
 

@@ -56,7 +56,7 @@ template <u32 THREADS, class T, bool GAPS> LF_DEVICE void lf_bring_in(const lf_n
   }
 }
 
-// Stages the arrays that a tile reads from `begin` on, and prepares those that it writes from `out` on.
+// Stages the arrays that a tile reads from `begin` on, and prepares its outputs from `out` on.
 template <class L> LF_DEVICE typename L::Near lf_bring_near(const typename L::Params &p, u64 begin, u64 out, u32 count) {
   LF_SHARED_ARRAY(uint4, rooms, L::ROOM / 16);
   u8 *room = reinterpret_cast<u8 *>(rooms);

@@ -1,4 +1,4 @@
-//! A loop's run: `init` on the host, the steps on a device, `done` on the host.
+//! A loop's run: the steps on a device, `init` and `done` on the host.
 
 use crate::driver::Fault;
 use crate::emit::{Given, Kernel, kernel_of};

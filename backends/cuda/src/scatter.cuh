@@ -58,7 +58,7 @@ LF_JOINS_AT_ONCE(u64, u64);
 LF_JOIN_AT_ONCE(lf_by_add, f32, atomicAdd, f32);
 LF_JOIN_AT_ONCE(lf_by_add, f64, atomicAdd, f64);
 
-// Bins: a block joins values onto a copy of a short array in shared memory, and adds it to the array at the end. The
+// Bins: a block joins values onto a copy of a short array in shared memory, and joins that onto the array at the end. The
 // array must have fewer elements than the block has steps.
 //
 // For very short arrays, each warp, or a few warps together, have their own bins. So they seldom conflict.

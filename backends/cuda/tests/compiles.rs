@@ -1,4 +1,4 @@
-//! NVRTC compiles the kernels of all golden loops, with few registers and hardly any spills.
+//! NVRTC compiles all golden loops' kernels with few registers and hardly any spills.
 //!
 //! It is searched where `nvrtc.sh` puts it. Without it the tests are skipped.
 

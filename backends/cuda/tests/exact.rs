@@ -1,4 +1,4 @@
-//! Detection of loops whose bits depend on the order of joins or on a device's functions.
+//! Detection of loops whose bits depend on join order or device functions.
 
 use crate::support::{golden, parse};
 use livefusion_backend::Backend as _;

@@ -290,7 +290,7 @@ fn planes_of(sizes: [u64; 3], every: u64) -> Vec<Owned> {
     all.map(|n| Owned::Scalar(Const::u64(n))).collect()
 }
 
-/// A thread with the rows of a row leaves several rates at once, and so do the tiles' sums.
+/// One thread per row may leave several nested rates at once, and the tiles' sums account for it.
 #[test]
 fn several_rates_are_left_at_once() {
     let program = planes();

@@ -1,4 +1,4 @@
-//! Loops with nested rates give the interpreter's results, for any lengths of segments and rows.
+//! Loops with nested rates give the interpreter's results for any lengths.
 
 use crate::segments::{agree, args, word};
 use crate::shimmed::{OnShim, plain};
@@ -190,8 +190,8 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     assert_eq!(of_names(&refused), REFUSED_PROGRAMS);
 }
 
-/// An unconditional trap in the element loop traps if there is an element, even if no code tests
-/// for one.
+/// A trap of every element occurs if there is an element. Its test is constant, or depends only on
+/// the segment.
 #[test]
 fn nest_that_traps_in_all_elements_traps_in_elements() {
     if !can_compile() {

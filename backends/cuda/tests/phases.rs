@@ -1,4 +1,4 @@
-//! Loops of several roots on the shim: a kernel for each, with host code between them.
+//! Loops of several roots on the shim: one kernel each, with host code between.
 
 use crate::shimmed::{OnShim, completed, long_args};
 use crate::support::{Owned, Rng, golden};

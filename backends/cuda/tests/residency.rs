@@ -367,7 +367,7 @@ fn residency_explains_inputs_that_advance_differently() {
     assert_eq!(sums.force_with(&on.engine).unwrap().to_vec().unwrap(), want);
 }
 
-/// Foreign functions get their inputs here, whichever backend made them, and their result goes to
+/// Foreign functions get their inputs here, from any backend, and their result goes to
 /// the device again. Random words equal those of other backends.
 #[test]
 fn sorts_and_random_numbers_are_those_of_other_backends() {

@@ -1,6 +1,6 @@
-//! Scatters on the shim, by each operator at each type, onto few elements and many.
+//! Scatters on the shim, by each operator at each type.
 //!
-//! They give the interpreter's results, and seeded faults are found.
+//! They update few elements and many. They give the interpreter's results, and seeded faults are found.
 
 use crate::shimmed::OnShim;
 use crate::support::{Owned, Rng, parse};
@@ -252,7 +252,7 @@ fn where_order_matters_it_is_refused() {
     let refusal = |text: &str| emit::kernel(&parse(text)).expect_err("their order matters");
     let one = crate::operators::scattered(Ty::I64, &[" with add"]);
     for (from, to) in [
-        // Two operators on one array, and one that is unknown.
+        // Two operators on one array, and an operator that does not commute.
         (
             "yield_0:\n",
             "yield_0:\n  scatterArray out0_0 i_0 x_0 with max\n",

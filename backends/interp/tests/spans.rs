@@ -1,4 +1,4 @@
-//! Cutting a loop at any guard, and optimising it, keeps results and outcomes bit for bit.
+//! Cutting a loop at any guard, and optimising it, keeps all bits.
 
 use crate::support::*;
 use livefusion_backend::Outcome;

@@ -1,4 +1,4 @@
-//! A driver without a device: it uses host memory, counts calls, and fails on demand.
+//! A driver without a device, which counts calls and fails on demand.
 //!
 //! Addresses are those of the host. Queued work is done at once, or as late as possible if a test
 //! requests that. A kernel's fault is then reported by a later call, and by all that follow.

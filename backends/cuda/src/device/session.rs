@@ -395,9 +395,9 @@ impl Launcher<'_> {
             call.settles = pass.settles.into();
             let blocks = pass.blocks as u32;
             // SAFETY: the kernel was written for these parameters: its own, word by word, and the
-            // launch's. It reads and writes within the arrays and rooms, whose memory goes back to
-            // the pool behind it in the queue, the scratch memory, which is this launch's until the
-            // next one's turn, and the words, which are kept until it has ended.
+            // launch's. It accesses only these: the arrays and buffers, whose memory returns to the
+            // pool after it in the queue; the scratch memory, which is this launch's until the next
+            // one's turn; the words, which are kept until it has ended.
             unsafe {
                 session
                     .driver

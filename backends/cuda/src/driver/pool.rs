@@ -1,7 +1,7 @@
 //! Recycled device memory.
 //!
-//! The driver takes as long to allocate memory as many kernels run, and freeing waits for all
-//! queued work. So dropped memory is kept for later requests, under these rules:
+//! An allocation by the driver takes as long as many kernels, and freeing waits for all queued work.
+//! So dropped memory is kept for later requests. The rules:
 //!
 //! * Sizes are rounded up, by an eighth at most, so that similar requests get the same blocks.
 //! * A request gets the shortest block that is long enough and at most a quarter longer. Among

@@ -1,4 +1,6 @@
-//! NVRTC's functions. Error codes stay integers, so that new codes are no undefined values.
+//! NVRTC's functions.
+//!
+//! Error codes stay integers, so that new codes are no undefined values.
 
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
