@@ -176,7 +176,7 @@ pub trait Maker: Send + Sync {
     fn copy(&self, of: &Buffer) -> Option<Buffer>;
 }
 
-/// Holds an array of a frame, owned or lent for `'m`.
+/// Holds an array of a frame, an own [`Buffer`] or one lent for `'m`.
 ///
 /// ```
 /// use livefusion_backend::{Buffer, Held};

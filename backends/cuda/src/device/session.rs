@@ -395,9 +395,9 @@ impl Launcher<'_> {
             call.settles = pass.settles.into();
             let blocks = pass.blocks as u32;
             // SAFETY: the kernel was written for these parameters: its own, word by word, and the
-            // launch's. It accesses only these: the arrays and buffers, whose memory returns to the
-            // pool after it in the queue; the scratch memory, which is this launch's until the next
-            // one's turn; the words, which are kept until it has ended.
+            // launch's. It accesses only the arrays and buffers, the scratch memory and the words.
+            // Memory of arrays and buffers returns to the pool after it in the queue. The scratch
+            // memory is this launch's until the next one's turn. The words are kept until its end.
             unsafe {
                 session
                     .driver
