@@ -1,13 +1,14 @@
-//! Typed arrays in memory: 64-byte aligned allocations, recycled if they are large, or the memory of a `Vec`
-//! without a copy.
+//! Typed arrays in memory.
 //!
-//! All raw memory of the project is handled here and by what compiled kernels do through
-//! [`Buffer::as_mut_ptr`]. Invariants of a [`Buffer`]:
+//! A buffer is a 64-byte aligned allocation (recycled if large) or the memory of a `Vec`, taken
+//! without a copy. Only this module and compiled kernels (through [`Buffer::as_mut_ptr`]) touch raw
+//! memory. Invariants of a [`Buffer`]:
 //!
-//! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
-//! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
-//! * the buffer owns the memory, as `storage` says, or keeps its owner; what is not its own is never written;
-//! * of an array that is far there are no elements at `ptr`: [`Buffer::here`] brings them.
+//! * `ptr` is aligned for `ty`. It is valid for reads and writes of `len` initialised elements.
+//! * Every element is a valid value of `ty`: a `Bool` is a byte 0 or 1.
+//! * The buffer owns its memory, as `storage` says, or keeps the owner alive. It never writes
+//!   memory that it does not own.
+//! * A far array has no elements at `ptr`: [`Buffer::here`] fetches them.
 
 mod far;
 mod foreign;
@@ -31,71 +32,79 @@ use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// Alignment of allocations made here: a cache line, and the widest vector registers.
+/// Holds the alignment of allocations made here.
+///
+/// It is a cache line, and the width of the widest vector registers.
 pub const ALIGN: usize = 64;
 
-/// Alignment asked of the allocator. Up to this it zeroes memory lazily, by fresh pages; a larger
-/// one would make it write the zeros. `ALIGN` is reached by starting later in the block.
+/// Alignment requested from the allocator.
+///
+/// Up to this alignment the allocator zeroes memory lazily, through fresh pages. For a larger one
+/// it would write the zeros. `ALIGN` is reached by starting later in the block.
 const BLOCK_ALIGN: usize = 16;
 
-/// Bytes that must be unused before `truncate` moves to a smaller block.
+/// Unused bytes above which `truncate` moves to a smaller block.
 const WORTH_GIVING_BACK: usize = 4096;
 
-/// Bytes of pages that must be unused before `truncate` gives them back: fewer come back with the next
-/// array of this size, and cost nothing then.
+/// Unused bytes of pages above which `truncate` returns them.
+///
+/// Fewer are kept: the next array of this size reuses them at no cost.
 const PAGES_WORTH_GIVING_BACK: usize = 1 << 20;
 
-/// What an empty buffer points to: nothing, but aligned for every type.
+/// Address of an empty buffer: dangling, but aligned for every type.
 const DANGLING: NonNull<u8> = match NonZero::new(ALIGN) {
     Some(address) => NonNull::without_provenance(address),
     None => NonNull::dangling(),
 };
 
-/// An array of scalars in memory.
+/// Holds an array of scalars in memory.
 pub struct Buffer {
     ty: Ty,
     len: usize,
     ptr: NonNull<u8>,
     storage: Storage,
-    /// Whether it gives no memory back when it is shortened.
+    /// Whether the buffer keeps its memory when it is shortened.
     keeps_room: bool,
     /// The elements in a device's memory, if they are there.
     far: OnceLock<Box<dyn Far>>,
 }
 
-/// Who allocated a buffer's memory, and so how it is freed.
+/// The allocator of a buffer's memory, which decides how it is freed.
 enum Storage {
-    /// Nothing to free; `len` is 0.
+    /// Nothing to free: `len` is 0.
     Empty,
-    /// A block of `bytes` at `base`, which `ptr` points into.
+    /// A block of `bytes` at `base`. `ptr` points into it.
     Block { base: NonNull<u8>, bytes: usize },
-    /// Pages, which `ptr` points to the beginning of.
+    /// Pages. `ptr` points to their start.
     Pages(Pages),
-    /// A `Vec` with this capacity, whose elements are laid out as the buffer's type.
+    /// A `Vec` of this capacity. Its elements are laid out as the buffer's type.
     Vec { capacity: usize },
-    /// Memory of whoever this keeps alive; it is only read. A panic leaves the owner as it was: it is dropped, and nothing else.
+    /// Borrowed memory, kept alive by its owner and only read.
+    ///
+    /// The owner is unwind-safe here: a buffer does nothing with it except drop it.
     Foreign { _owner: AssertUnwindSafe<Owner> },
-    /// None, until the elements that are far come here.
+    /// No memory here, until the far elements are fetched.
     Far { here: OnceLock<Box<Buffer>> },
 }
 
-// SAFETY: a buffer owns its memory, or keeps an owner that is as free to move, and gives access to it only under Rust's borrow rules.
+// SAFETY: a buffer owns its memory, or keeps an owner that is `Send`, and gives access to it only
+// under Rust's borrow rules.
 unsafe impl Send for Buffer {}
 // SAFETY: as above; through `&Buffer` memory is only read.
 unsafe impl Sync for Buffer {}
 
-/// The layout of a block that has room for `bytes` at `ALIGN`.
+/// Returns the layout of a block with capacity for `bytes` at `ALIGN`.
 fn block_layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(ALIGN)?, BLOCK_ALIGN).ok()
 }
 
-/// Distance from `base` to the next multiple of `ALIGN`; less than `ALIGN`.
+/// Returns the distance from `base` to the next multiple of `ALIGN`, less than `ALIGN`.
 fn skew(base: NonNull<u8>) -> usize {
     base.as_ptr().addr().wrapping_neg() % ALIGN
 }
 
 impl Buffer {
-    /// An array without elements.
+    /// Returns an array without elements.
     pub fn empty(ty: Ty) -> Buffer {
         Buffer {
             ty,
@@ -107,7 +116,9 @@ impl Buffer {
         }
     }
 
-    /// An array of zeros (`false`); none if there is no memory for it.
+    /// Allocates an array of zeros (`false`).
+    ///
+    /// Returns `None` if there is no memory for it.
     pub fn zeroed(ty: Ty, len: usize) -> Option<Buffer> {
         let bytes = len.checked_mul(ty.size())?;
         if bytes < recycle::SMALLEST {
@@ -119,17 +130,20 @@ impl Buffer {
         Some(buffer)
     }
 
-    /// An array for a caller who writes every element before anyone looks: what is in it may be left over
-    /// from an array that was dropped. None if there is no memory for it.
+    /// Allocates an array with unspecified elements.
+    ///
+    /// The caller must write every element before it is read: the memory may hold the elements of a
+    /// dropped array. Returns `None` if there is no memory for it.
     pub fn uncleared(ty: Ty, len: usize) -> Option<Buffer> {
-        // Left over bytes are no valid `Bool`s.
+        // Stale bytes may be invalid `Bool`s.
         if ty == Ty::Bool || len.checked_mul(ty.size())? < recycle::SMALLEST {
             return Buffer::zeroed(ty, len);
         }
         Buffer::pages(ty, len).map(|(buffer, _)| buffer)
     }
 
-    /// An array in pages that may have been used before, and how many bytes of them were.
+    /// Allocates an array in recycled or fresh pages. Also returns the number of recycled (dirty)
+    /// bytes.
     fn pages(ty: Ty, len: usize) -> Option<(Buffer, usize)> {
         let (pages, dirty) = recycle::take(len.checked_mul(ty.size())?)?;
         let buffer = Buffer {
@@ -143,7 +157,7 @@ impl Buffer {
         Some((buffer, dirty))
     }
 
-    /// An array of zeros from the allocator.
+    /// Allocates an array of zeros from the allocator.
     fn block(ty: Ty, len: usize) -> Option<Buffer> {
         if len == 0 {
             return Some(Buffer::empty(ty));
@@ -167,7 +181,7 @@ impl Buffer {
         })
     }
 
-    /// An array whose elements all have the value of a canonical word.
+    /// Allocates an array with every element equal to a canonical word.
     pub fn fill(ty: Ty, len: usize, word: u64) -> Option<Buffer> {
         if word == 0 {
             return Buffer::zeroed(ty, len);
@@ -177,7 +191,7 @@ impl Buffer {
         Some(buffer)
     }
 
-    /// Gives all elements the value of a canonical word.
+    /// Sets all elements to a canonical word.
     fn set_all(&mut self, word: u64) {
         let (ty, len) = (self.ty, self.len);
         with_layout!(ty, T => {
@@ -187,14 +201,16 @@ impl Buffer {
         });
     }
 
-    /// A copy of a view; none if there is no memory for it.
+    /// Copies a view into a new array.
+    ///
+    /// Returns `None` if there is no memory for it.
     pub fn copy_of(view: View<'_>) -> Option<Buffer> {
         let mut buffer = Buffer::uncleared(view.ty, view.len)?;
         buffer.overwrite(view);
         Some(buffer)
     }
 
-    /// Replaces elements by those of a view of the same type, as far as there are both.
+    /// Overwrites the first elements by those of a view of the same type, up to the shorter length.
     fn overwrite(&mut self, view: View<'_>) {
         let n = match view.ty == self.ty {
             true => view.len.min(self.len),
@@ -227,8 +243,13 @@ impl Buffer {
         }
     }
 
-    /// The elements as a vector: without a copy if the buffer came from a vector, else copied out.
-    /// The buffer comes back if its type is not `T`'s, or if there is no memory for the copy.
+    /// Converts the elements to a vector.
+    ///
+    /// This is free if the buffer came from a vector, and a copy otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Returns the buffer if its type differs from `T`'s, or if there is no memory for the copy.
     pub fn into_vec<T: Prim>(self) -> Result<Vec<T>, Buffer> {
         let Some(elements) = self.as_slice::<T>() else {
             return Err(self);
@@ -249,23 +270,25 @@ impl Buffer {
         Ok(vec)
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Element type.
+    /// Returns the element type.
     pub fn ty(&self) -> Ty {
         self.ty
     }
 
-    /// Bytes of memory that the buffer keeps, used or not, here or, if it was made [far](Buffer::is_far), there; none of what is
-    /// [another's](Buffer::is_foreign).
+    /// Returns the number of bytes that the buffer owns, used or not.
+    ///
+    /// Bytes of a [far](Buffer::is_far) array count where they were allocated. Memory of [another
+    /// owner](Buffer::is_foreign) does not count.
     pub fn bytes(&self) -> usize {
         match self.storage {
             Storage::Empty => 0,
@@ -277,12 +300,17 @@ impl Buffer {
         }
     }
 
-    /// The elements, if they are of type `T`. Those that are far come here first: None if that [fails](Buffer::here).
+    /// Returns the elements, if they are of type `T`.
+    ///
+    /// Far elements are fetched first. Returns `None` if that [fails](Buffer::here).
     pub fn as_slice<T: Prim>(&self) -> Option<&[T]> {
         self.here().ok()?.own_view().as_slice()
     }
 
-    /// The elements, to be changed, if they are of type `T` and not [another's](Buffer::is_foreign).
+    /// Returns the elements for writing, if they are of type `T`.
+    ///
+    /// Returns `None` if the memory belongs to [another owner](Buffer::is_foreign), or if a fetch
+    /// fails.
     pub fn as_mut_slice<T: Prim>(&mut self) -> Option<&mut [T]> {
         self.settle().ok()?;
         (T::TY == self.ty && !self.is_foreign())
@@ -290,7 +318,9 @@ impl Buffer {
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr.cast().as_ptr(), self.len) })
     }
 
-    /// A view of all elements. Those that are far come here first; if that [fails](Buffer::here), it is a view of none.
+    /// Returns a view of all elements.
+    ///
+    /// Far elements are fetched first. If that [fails](Buffer::here), the view is empty.
     #[inline]
     pub fn view(&self) -> View<'_> {
         match self.here() {
@@ -308,13 +338,16 @@ impl Buffer {
         }
     }
 
-    /// A view of `len` elements from `offset` on; none if there are not so many.
+    /// Returns a view of `len` elements from `offset` on.
+    ///
+    /// Returns `None` if the range is out of bounds.
     pub fn slice(&self, offset: usize, len: usize) -> Option<View<'_>> {
         self.view().slice(offset, len)
     }
 
-    /// Shortens the array to its first `len` elements (no change if it is not longer). Gives memory
-    /// back if most of it is unused.
+    /// Shortens the array to its first `len` elements.
+    ///
+    /// A shorter array stays as it is. If most of the memory is unused afterwards, it is returned.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
         if let Storage::Far { here } = &mut self.storage {
@@ -367,8 +400,10 @@ impl Buffer {
         };
     }
 
-    /// Lengthens the array by zeros to `len` elements (no change if it is not shorter): pages grow where they are, other memory
-    /// is copied. False, with nothing done, if it is far, or if there is no memory for it.
+    /// Lengthens the array to `len` elements by appending zeros.
+    ///
+    /// A longer array stays as it is. Pages grow in place, other memory is copied. Returns `false`
+    /// and changes nothing if the array is far or there is no memory for it.
     pub(crate) fn grow(&mut self, len: usize) -> bool {
         let Some(more) = len.checked_sub(self.len) else {
             return true;
@@ -380,7 +415,7 @@ impl Buffer {
                 let Some(bytes) = len.checked_mul(self.ty.size()) else {
                     return false;
                 };
-                // The bytes behind the elements may be stale.
+                // The bytes after the elements may be stale.
                 let dirty = pages.bytes().min(bytes) - used;
                 if pages.bytes() < bytes && !recycle::lengthen(pages, bytes) {
                     return false;
@@ -402,14 +437,18 @@ impl Buffer {
         true
     }
 
-    /// The canonical word of an element; none outside.
+    /// Returns the canonical word of an element.
+    ///
+    /// Returns `None` out of bounds.
     #[inline]
     pub fn get_word(&self, i: usize) -> Option<u64> {
         self.view().get_word(i)
     }
 
-    /// Sets an element from a canonical word. False, with nothing done, outside, if they are
-    /// [another's](Buffer::is_foreign), and if they cannot [come here](Buffer::here).
+    /// Sets an element from a canonical word.
+    ///
+    /// Returns `false` and changes nothing if the index is out of bounds, if the memory belongs to
+    /// [another owner](Buffer::is_foreign), or if far elements cannot be [fetched](Buffer::here).
     #[inline]
     pub fn set_word(&mut self, i: usize, word: u64) -> bool {
         if i >= self.len || self.is_foreign() || self.settle().is_err() {
@@ -423,18 +462,20 @@ impl Buffer {
         true
     }
 
-    /// Where the memory here begins.
+    /// Returns the start of the memory here.
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.ptr
     }
 
-    /// The memory, to read as many elements as its [view](Buffer::view) has.
+    /// Returns a pointer for reading as many elements as the [view](Buffer::view) has.
     pub fn as_ptr(&self) -> *const u8 {
         self.view().as_ptr()
     }
 
-    /// The memory, for compiled kernels to write as many elements as the [view](Buffer::view) has. Writers must leave valid
-    /// values: a `Bool` is a byte 0 or 1. Nobody may write what is [another's](Buffer::is_foreign).
+    /// Returns a pointer for writing as many elements as the [view](Buffer::view) has.
+    ///
+    /// Compiled kernels write through it. They must leave valid values: a `Bool` is a byte 0 or 1.
+    /// Memory of [another owner](Buffer::is_foreign) must not be written.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         match self.settle() {
             Ok(()) => self.ptr.as_ptr(),
@@ -446,7 +487,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.storage, Storage::Empty) {
-            // An owner drops what it has.
+            // A foreign owner frees its own memory.
             Storage::Empty | Storage::Foreign { .. } | Storage::Far { .. } => {}
             Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
@@ -477,7 +518,7 @@ impl<T: Prim> From<Vec<T>> for Buffer {
     }
 }
 
-/// A read-only view of (part of) an array.
+/// Holds a read-only view of an array or of a part of it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     ty: Ty,
@@ -492,7 +533,7 @@ unsafe impl Send for View<'_> {}
 unsafe impl Sync for View<'_> {}
 
 impl<'a> View<'a> {
-    /// A view without elements.
+    /// Returns a view without elements.
     pub fn empty(ty: Ty) -> View<'a> {
         View {
             ty,
@@ -502,21 +543,23 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A view of raw memory.
+    /// Returns a view of raw memory.
     ///
     /// # Safety
-    /// For `'a` there are `len` valid elements of the type, which nobody changes.
+    ///
+    /// For `'a`, `ptr` must point to `len` valid elements of the type, and no other code may change
+    /// them.
     pub(crate) unsafe fn of_raw(ty: Ty, ptr: *const u8, len: usize) -> View<'a> {
         View {
             ty,
-            // No elements may be nowhere.
+            // The pointer may be null if there are no elements.
             ptr: NonNull::new(ptr.cast_mut()).unwrap_or(DANGLING),
             len,
             memory: PhantomData,
         }
     }
 
-    /// A view of a slice.
+    /// Returns a view of a slice.
     pub fn new<T: Prim>(elements: &'a [T]) -> View<'a> {
         let ptr = NonNull::from(elements).cast();
         View {
@@ -527,29 +570,31 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Element type.
+    /// Returns the element type.
     pub fn ty(&self) -> Ty {
         self.ty
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements, if they are of type `T`.
+    /// Returns the elements, if they are of type `T`.
     pub fn as_slice<T: Prim>(&self) -> Option<&'a [T]> {
         (T::TY == self.ty)
             // SAFETY: `len` valid elements laid out as `T`, borrowed for `'a`.
             .then(|| unsafe { std::slice::from_raw_parts(self.ptr.cast().as_ptr(), self.len) })
     }
 
-    /// A view of `len` elements from `offset` on; none if there are not so many.
+    /// Returns a view of `len` elements from `offset` on.
+    ///
+    /// Returns `None` if the range is out of bounds.
     pub fn slice(&self, offset: usize, len: usize) -> Option<View<'a>> {
         if offset.checked_add(len)? > self.len {
             return None;
@@ -559,7 +604,9 @@ impl<'a> View<'a> {
         Some(View { ptr, len, ..*self })
     }
 
-    /// The canonical word of an element; none outside.
+    /// Returns the canonical word of an element.
+    ///
+    /// Returns `None` out of bounds.
     #[inline]
     pub fn get_word(&self, i: usize) -> Option<u64> {
         if i >= self.len {
@@ -569,7 +616,7 @@ impl<'a> View<'a> {
         Some(with_layout!(self.ty, T => unsafe { self.ptr.cast::<T>().add(i).read() }.to_word()))
     }
 
-    /// The memory, for compiled kernels to read `len` elements.
+    /// Returns a pointer for reading `len` elements.
     pub fn as_ptr(&self) -> *const u8 {
         self.ptr.as_ptr()
     }

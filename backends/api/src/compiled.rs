@@ -1,5 +1,4 @@
-//! What compiled kernels have in common: they check what they are called with, let the machine code
-//! run, and take the results.
+//! Common part of compiled kernels: argument checks, the call, the results.
 
 use crate::facts::{Facts, Source};
 use crate::host::{self, Array, Entry, Host, Run, outcome, view_of};
@@ -14,7 +13,7 @@ use smallvec::SmallVec;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-/// More steps than any run takes; keeps the sums in compiled code from wrapping.
+/// An upper bound on the steps of any run. It keeps sums in compiled code from wrapping.
 const MAX_STEPS: u64 = 1 << 62;
 
 /// Scalar parameters as words, by parameter.
@@ -22,17 +21,17 @@ type Scalars = SmallVec<[u64; 24]>;
 /// Array parameters, by parameter.
 type Inputs = SmallVec<[Array; 24]>;
 
-/// Where a result comes from.
+/// The source of a result.
 enum Returned {
     Scalar(Ty),
-    /// An array; the last result that wants it takes it, others get copies.
+    /// An array. The last result with this source takes it, earlier ones get copies.
     Array {
         source: Source,
         last: bool,
     },
 }
 
-/// A loop with what its compiled passes need around them.
+/// Holds a loop with the data that its compiled passes need.
 pub struct Compiled {
     program: Loop,
     layout: Layout,
@@ -41,16 +40,18 @@ pub struct Compiled {
     /// Types of the arrays that the loop makes, by slot.
     types: Vec<Ty>,
     returned: Vec<Returned>,
-    /// The combinator that the returning block is named after.
+    /// The combinator that names the returning block.
     returning: CombId,
-    /// Which arrays the loop fills, by slot.
+    /// Whether the loop fills an array, by slot.
     filled: Vec<bool>,
     scratch_words: usize,
 }
 
 impl Compiled {
-    /// What passes compiled from `program` run in. `layout` is that of its emit form; passes find
-    /// `scratch_words` words of memory at [`Run::scratch`].
+    /// Prepares a loop for passes compiled from `program`.
+    ///
+    /// `layout` is the layout of the emit form. Passes find `scratch_words` words of memory at
+    /// [`Run::scratch`].
     pub fn new(program: Loop, layout: Layout, scratch_words: usize) -> Result<Compiled, String> {
         let (returning, returned) = returned(&program, &layout)?;
         let filled = loop_lang::filled::filled(&program);
@@ -67,23 +68,23 @@ impl Compiled {
         })
     }
 
-    /// The loop.
+    /// Returns the loop.
     pub fn program(&self) -> &Loop {
         &self.program
     }
 
-    /// The layout of its frames.
+    /// Returns the layout of its frames.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// As [`Kernel::run`](crate::Kernel::run), with the pass that `entry` gives.
+    /// Runs the pass that `entry` returns, as [`Kernel::run`](crate::Kernel::run) does.
     ///
     /// # Safety
-    /// The entry was compiled from this loop, for this layout and as much scratch memory. Whatever the
-    /// arguments, the frame's words and the elements of arrays are, it stays inside of the arrays and
-    /// words that it is given, and writes nothing but the frame's words, made arrays, results and
-    /// scratch.
+    ///
+    /// The entry was compiled from this loop, for this layout and this size of scratch memory. For
+    /// any arguments, frame words and array elements, it accesses only the given arrays and words.
+    /// It writes only the frame's words, made arrays, results and scratch.
     pub unsafe fn run(
         &self,
         entry: impl FnOnce() -> Result<Entry, CompileError>,
@@ -136,7 +137,7 @@ impl Compiled {
                 views,
             },
         };
-        // Where the views are now stays their place until the call is over.
+        // The views must not move until the call is over.
         run.made = run.host.views.as_mut_ptr();
         // SAFETY: the arguments and the frame were checked against the loop that the code was
         // compiled from, as the caller promises.
@@ -175,7 +176,7 @@ impl Compiled {
         }
     }
 
-    /// Puts the arguments where compiled code takes them from; whether they are of the parameters' types.
+    /// Stores the arguments for compiled code. Returns whether their types match the parameters.
     fn bind(&self, args: &[Arg<'_>], scalars: &mut [u64], inputs: &mut [Array]) -> bool {
         let places = scalars.iter_mut().zip(inputs);
         let mut fits = args.len() == self.params.len();
@@ -189,7 +190,7 @@ impl Compiled {
         fits
     }
 
-    /// Why a frame cannot be this kernel's, if so.
+    /// Checks that a frame fits this kernel.
     fn check_frame(&self, frame: &Frame<'_>) -> Result<(), String> {
         let Frame { words, arrays, .. } = frame;
         if words.len() != self.layout.words || arrays.len() != self.layout.arrays.len() {
@@ -256,7 +257,7 @@ impl Compiled {
         Ok(())
     }
 
-    /// A copy within the memory limit.
+    /// Copies an array within the memory limit.
     fn copy(
         &self,
         ty: Ty,
@@ -273,7 +274,9 @@ impl Compiled {
     }
 }
 
-/// The compiled passes of a loop: summaries are compiled when they are first run.
+/// Holds the compiled passes of a loop.
+///
+/// A summary pass is compiled when it first runs.
 pub struct Passes<E> {
     emit: E,
     /// The summary pass of each level that the loop's groups have, lowest first.
@@ -281,7 +284,7 @@ pub struct Passes<E> {
 }
 
 impl<E> Passes<E> {
-    /// The passes of a loop whose emit pass was compiled.
+    /// Starts from the compiled emit pass of a loop.
     pub fn new(program: &Loop, emit: E) -> Passes<E> {
         let mut levels: Vec<u32> = program.groups.iter().map(|g| g.level).collect();
         levels.push(0);
@@ -291,7 +294,9 @@ impl<E> Passes<E> {
         Passes { emit, summaries }
     }
 
-    /// A pass; `compile` makes the summary of a level.
+    /// Returns a pass.
+    ///
+    /// `compile` compiles the summary of a level.
     pub fn get(
         &self,
         pass: Pass,
@@ -310,7 +315,7 @@ impl<E> Passes<E> {
     }
 }
 
-/// Where the results of a loop come from.
+/// Finds the sources of a loop's results.
 fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), String> {
     let facts = Facts::of(program, &layout.arrays, &layout.held)?;
     let last = facts.at.get(&Place::Return).map(|i| &facts.blocks[*i]);
@@ -337,7 +342,7 @@ fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), 
     Ok((block.labels[0].comb, returned))
 }
 
-/// What runs look at that nobody stops.
+/// The stop flag of runs that cannot be stopped.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 const NO_ARRAY: Array = Array {
@@ -345,7 +350,7 @@ const NO_ARRAY: Array = Array {
     length: 0,
 };
 
-/// An array argument as compiled code sees it; it only reads.
+/// Converts an array argument to the form of compiled code, which only reads it.
 fn input(view: View<'_>) -> Array {
     Array {
         data: View::as_ptr(&view).cast_mut().cast(),

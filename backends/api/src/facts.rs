@@ -1,5 +1,7 @@
-//! What a compiler must know about a loop: where its blocks are, who owns which variable, and
-//! which assignments may take effect at once.
+//! Analysis of a loop for compilers.
+//!
+//! It finds the order of blocks, the memory of each array, and the assignments that must be
+//! deferred.
 
 mod cuts;
 mod guards;
@@ -14,7 +16,7 @@ use loop_lang::types::Ty;
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Where an array's memory comes from.
+/// Describes the source of an array's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
     /// A parameter, by position.
@@ -23,17 +25,17 @@ pub enum Source {
     Made(usize),
 }
 
-/// A block with its place.
+/// Holds a block with its place.
 pub struct Placed<'a> {
     /// Its labels; never empty.
     pub labels: &'a [Label],
-    /// What it does.
+    /// The block.
     pub block: &'a Block,
-    /// Where it is in the rate tree.
+    /// Its place in the rate tree.
     pub place: Place,
 }
 
-/// Facts about one loop.
+/// Holds facts about one loop.
 pub struct Facts<'a> {
     /// The rate tree.
     pub tree: Tree,
@@ -43,28 +45,33 @@ pub struct Facts<'a> {
     pub at: FxHashMap<Place, usize>,
     /// The group of each carried variable and its position therein.
     pub group: FxHashMap<Var, (GroupId, usize)>,
-    /// Where each array's memory comes from; a slice shares its array's.
+    /// The memory of each array. A slice shares its array's memory.
     pub source: FxHashMap<Var, Source>,
-    /// Variables whose updates must wait, by the loop rate at whose guard they take effect.
+    /// Variables with deferred updates, by the loop rate at whose guard they take effect.
     pub pending: FxHashMap<RateId, Vec<Var>>,
-    /// Variables whose updates in a loop rate's `done` must wait for the end of it.
+    /// Variables whose updates in a loop rate's `done` must wait for its end.
     pub ending: FxHashMap<Place, Vec<Var>>,
     /// Scalar variables that `carry` statements declare, in order.
     pub carried: Vec<Var>,
-    /// The loop rates around each rate, itself included if it is one; innermost first.
+    /// The loop rates around each rate, innermost first, including the rate itself if it is one.
     chains: Vec<Vec<RateId>>,
-    /// Where each phase updates each group.
+    /// The loop rate at which each phase updates each group.
     steps: Steps,
-    /// What each array is cut to that is written there and not used otherwise.
+    /// The count that each array is cut to, if it is written there and not used otherwise.
     cut_to: FxHashMap<Var, Option<Var>>,
     waits: FxHashSet<(RateId, Var)>,
     waiting: FxHashSet<Var>,
 }
 
 impl<'a> Facts<'a> {
-    /// Gathers the facts. `made` lists the arrays that the loop makes, as the layout numbers them, and `held`
-    /// the layout's held variables; code that never pauses holds none. Errors name what makes the loop
-    /// impossible to write down.
+    /// Gathers the facts.
+    ///
+    /// `made` lists the arrays that the loop makes, in the layout's order. `held` lists the
+    /// layout's held variables, and is empty for code that never pauses.
+    ///
+    /// # Errors
+    ///
+    /// Names the construct that the compilers cannot write.
     pub fn of(program: &'a Loop, made: &[Var], held: &[(Var, usize)]) -> Result<Facts<'a>, String> {
         let tree = Tree::of(program);
         let mut by_place: FxHashMap<Place, Placed> = FxHashMap::default();
@@ -123,8 +130,9 @@ impl<'a> Facts<'a> {
         Ok(facts)
     }
 
-    /// The loop rates that an iteration at `place` is inside of, innermost first. `nest` and `done`
-    /// of a loop rate are outside of it; its guard is inside.
+    /// Returns the loop rates around an iteration at `place`, innermost first.
+    ///
+    /// `nest` and `done` of a loop rate are outside of it. Its guard is inside.
     pub fn chain(&self, program: &Loop, place: Place) -> &[RateId] {
         let Place::At { rate, section, .. } = place else {
             return &[];
@@ -138,7 +146,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The loop rates whose pending updates take effect on the way from `from` to `to`.
+    /// Returns the loop rates whose deferred updates take effect between `from` and `to`.
     pub fn committed(&self, program: &Loop, from: Place, to: Place) -> Vec<RateId> {
         let inside = self.chain(program, to);
         let guard_of = match to {
@@ -157,11 +165,13 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
-    /// The variables whose pending updates take effect on the way from `from` to `to`, in order.
+    /// Returns the variables whose deferred updates take effect between `from` and `to`.
+    ///
+    /// They come in order.
     pub fn taking_effect(&self, program: &Loop, from: Place, to: Place) -> Vec<Var> {
         let mut all = Vec::new();
         for rate in self.committed(program, from, to) {
-            // Lanes are updated in iterations, and at the guard none has begun.
+            // Lanes are updated in iterations, and none has begun at the guard.
             let idle = from == guard_of(rate);
             let lanes = |v: &&Var| {
                 let group = self.local_group(program, **v);
@@ -174,29 +184,35 @@ impl<'a> Facts<'a> {
         all
     }
 
-    /// Whether an update of `v` in a block whose innermost loop rate is `rate` must wait.
+    /// Returns whether an update of `v` must wait in a block of `rate`.
+    ///
+    /// `rate` is the innermost loop rate around the block.
     pub fn waits(&self, rate: Option<RateId>, v: Var) -> bool {
         rate.is_some_and(|r| self.waits.contains(&(r, v)))
     }
 
-    /// Whether an update of `v` in a loop rate's `done` must wait; none if this is no such place.
+    /// Returns whether an update of `v` in a loop rate's `done` must wait.
+    ///
+    /// Returns `None` at other places.
     pub fn waits_at_end(&self, place: Place, v: Var) -> Option<bool> {
         is_end(place).then(|| self.ending.get(&place).is_some_and(|all| all.contains(&v)))
     }
 
-    /// Whether updates of `v` wait somewhere in the loop, so that it has a next value.
+    /// Returns whether updates of `v` ever wait, so that it has a next value.
     pub fn ever_waits(&self, v: Var) -> bool {
         self.waiting.contains(&v)
     }
 
-    /// The group and position of a variable if its group's order is not plain.
+    /// Returns the group and position of a variable if its group's order is local.
     pub fn local_group(&self, program: &Loop, v: Var) -> Option<(GroupId, usize, Order)> {
         let (g, i) = *self.group.get(&v)?;
         let order = program.groups[g.index()].order;
         order.is_local().then_some((g, i, order))
     }
 
-    /// The parameter or made array that an array variable is, or is a slice of.
+    /// Returns the parameter or made array behind an array variable.
+    ///
+    /// A slice belongs to the array that it was cut from.
     pub fn owner(&self, program: &Loop, made: &[Var], a: Var) -> Var {
         match self.source.get(&a) {
             Some(Source::Param(i)) => program.params[*i].var,
@@ -205,14 +221,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The loop rate whose counter deals a group's elements to lanes, in the phase that `rate` belongs
-    /// to; none if that does not update the group.
+    /// Returns the loop rate whose counter deals a group's elements to lanes.
+    ///
+    /// The rate belongs to the phase of `rate`. Returns `None` if that phase does not update the
+    /// group.
     pub fn lane_rate(&self, g: GroupId, rate: RateId) -> Option<RateId> {
         self.steps.at(g, rate)
     }
 
-    /// Whether a block at `place` runs inside of the loop that updates `g` in its phase: there the group's
-    /// variables mean lanes.
+    /// Returns whether `place` is inside of the loop that updates `g` in its phase.
+    ///
+    /// There the group's variables stand for lanes.
     pub fn inside(&self, program: &Loop, g: GroupId, place: Place) -> bool {
         let around = self.chain(program, place);
         around
@@ -221,14 +240,15 @@ impl<'a> Facts<'a> {
             .is_some_and(|rate| around.contains(&rate))
     }
 
-    /// Whether `at` is strictly below the loop rate at which its phase updates `g`: a stop there has an
-    /// iteration under way that would update it.
+    /// Returns whether `at` is strictly below the loop rate that updates `g`.
+    ///
+    /// A stop at `at` then interrupts an iteration that would update the group.
     pub fn is_below(&self, program: &Loop, g: GroupId, at: RateId) -> bool {
         self.lane_rate(g, at)
             .is_some_and(|rate| at != rate && program.is_within(at, rate))
     }
 
-    /// The counter that a variable of lanes or blocks is indexed with where control is inside of `rate`.
+    /// Returns the counter that indexes a variable of lanes or blocks, for code inside of `rate`.
     fn lane_counter(&self, program: &Loop, v: Var, rate: RateId) -> Option<Var> {
         let (g, ..) = self.local_group(program, v)?;
         program.rate(self.lane_rate(g, rate)?).kind.counter()
@@ -276,9 +296,12 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// An update may take effect at once if nothing in the iteration reads the old value after it: nothing
-    /// here, nor in another pass that goes on from a pause within the iteration. What the layout holds waits
-    /// wherever a pause may follow, so that all passes and backends leave, and find, the same two values.
+    /// Finds the updates that must be deferred.
+    ///
+    /// An update takes effect at once if no later read in the iteration needs the old value. Reads
+    /// of another pass count too, if it resumes from a pause within the iteration. Held variables
+    /// of the layout wait wherever a pause may follow. So all passes and backends leave, and find,
+    /// the same two values.
     fn find_pending(&mut self, program: &Loop, held: &[(Var, usize)]) {
         let mut last_read: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
         let mut first_update: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
@@ -331,7 +354,7 @@ impl<'a> Facts<'a> {
                 self.waits.insert(*key);
             }
         }
-        // A waiting update of a lane needs the counter's old value at the end of the iteration.
+        // A deferred update of a lane needs the counter's old value at the end of the iteration.
         for (rate, v) in &order {
             if self.waits.contains(&(*rate, *v))
                 && let Some(counter) = self.lane_counter(program, *v, *rate)
@@ -354,7 +377,8 @@ impl<'a> Facts<'a> {
         self.find_ending(program);
     }
 
-    /// What `done` updates takes effect on the way out of it: at once, unless the rest reads the old value.
+    /// Finds the updates of `done` that must wait for its end: the rest of the block reads the old
+    /// value.
     fn find_ending(&mut self, program: &Loop) {
         for placed in self.blocks.iter().filter(|b| is_end(b.place)) {
             let (mut updated, mut late) = (Vec::new(), Vec::new());
@@ -370,8 +394,9 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether control can go to an earlier place without passing a loop rate's guard; then the
-    /// order of blocks says nothing about the order of reads and updates.
+    /// Returns whether control can go to an earlier place without passing a loop rate's guard.
+    ///
+    /// The order of blocks then does not give the order of reads and updates.
     fn jumps_back(&self, program: &Loop) -> bool {
         let place = |l: Label| self.tree.place(program, l);
         self.blocks.iter().enumerate().any(|(rank, placed)| {
@@ -391,7 +416,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The place of a rate's guard.
+/// Returns the place of a rate's guard.
 pub fn guard_of(rate: RateId) -> Place {
     Place::At {
         rate,
@@ -400,7 +425,7 @@ pub fn guard_of(rate: RateId) -> Place {
     }
 }
 
-/// Whether a place is the `done` of a loop rate.
+/// Returns whether a place is the `done` of a loop rate.
 fn is_end(place: Place) -> bool {
     matches!(
         place,
@@ -411,7 +436,7 @@ fn is_end(place: Place) -> bool {
     )
 }
 
-/// For each rate the loop rates around it; parents come before their children.
+/// Returns the loop rates around each rate. Parents come before their children.
 fn chains(program: &Loop, tree: &Tree) -> Vec<Vec<RateId>> {
     let mut chains: Vec<Vec<RateId>> = Vec::with_capacity(program.rates.len());
     for (i, rate) in program.rates.iter().enumerate() {
@@ -439,19 +464,25 @@ fn check_written(
     }
 }
 
-/// Calls `f` on every statement, regions' included, outer ones first.
+/// Calls `f` on every statement, outer ones first.
+///
+/// Statements of regions are included.
 pub fn each_stmt<'s>(stmts: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
     stmts.iter().for_each(|s| walk::each(s, f));
 }
 
-/// Calls `f` on every variable that the statement itself reads, its regions' statements aside.
+/// Calls `f` on every variable that the statement itself reads.
+///
+/// Statements of its regions are excluded.
 pub fn each_use(s: &Stmt, f: &mut impl FnMut(Var)) {
     let mut atom = |a: Atom| a.var().into_iter().for_each(&mut *f);
     walk::operands(&s.kind, &mut atom);
     walk::handed_out(&s.kind, &mut atom);
 }
 
-/// Calls `f` on every variable that the statement defines, its regions' statements aside.
+/// Calls `f` on every variable that the statement defines.
+///
+/// Statements of its regions are excluded.
 pub fn each_def(s: &Stmt, f: &mut impl FnMut(Var)) {
     walk::definitions(&s.kind, f);
 }
@@ -470,12 +501,12 @@ pub fn each_update(program: &Loop, s: &Stmt, f: &mut impl FnMut(Var)) {
     }
 }
 
-/// Calls `f` on the variables that decide where a block goes, and on a loop's results.
+/// Calls `f` on the variables that decide a block's successor, and on results.
 pub fn each_leaving_use(block: &Block, f: &mut impl FnMut(Var)) {
     walk::leaving(block, &mut |a| a.var().into_iter().for_each(&mut *f));
 }
 
-/// The labels that a block may go to.
+/// Returns the labels of a block's successors.
 pub fn targets(block: &Block) -> impl Iterator<Item = Label> + '_ {
     let end: [Option<Label>; 2] = match &block.end {
         End::Goto(l) => [Some(*l), None],
@@ -489,12 +520,12 @@ pub fn targets(block: &Block) -> impl Iterator<Item = Label> + '_ {
         .chain(end.into_iter().flatten())
 }
 
-/// The element type of an array variable, the type of a scalar one.
+/// Returns the element type of an array variable, or the type of a scalar.
 pub fn elem(program: &Loop, v: Var) -> Ty {
     program.ty(v).elem()
 }
 
-/// The labels that a block's exits go to.
+/// Returns the target labels of a block's exits.
 pub fn targets_of_exits(block: &Block) -> impl Iterator<Item = Label> + '_ {
     block.exits.iter().filter_map(|e| e.target)
 }

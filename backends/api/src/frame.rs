@@ -1,10 +1,10 @@
-//! The state of a run between spans, and the arrays that it holds: its own, or lent ones.
+//! The state of a run between spans, and its arrays, owned or lent.
 //!
-//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first frame owns
-//! these; it [lends](Frame::lend) them to the others for a lifetime, which is in the others' type. So
-//! nothing that a kernel does with its frame keeps a lent array for longer, and as elements of a [`Held`]
-//! are read and written one by one, without a slice between, no two threads ever have a slice of what
-//! either writes.
+//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first
+//! frame owns the arrays. It [lends](Frame::lend) them to the other frames, whose type carries the
+//! lifetime of the loan. So no kernel can keep a lent array for longer. Elements of a [`Held`] are
+//! read and written one by one. So no thread ever has a slice of elements that another thread
+//! writes.
 
 use crate::buffer::{ALIGN, Buffer, Content, Far, Spare, View};
 use crate::growth::Growth;
@@ -19,33 +19,35 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The state of a run between spans. What it was lent, it has for `'m`.
+/// Holds the state of a run between spans.
+///
+/// `'m` is the lifetime of lent arrays.
 #[derive(Default)]
 pub struct Frame<'m> {
-    /// Words as [`Layout`] says.
+    /// Words in the order of [`Layout`].
     pub words: Vec<u64>,
     /// Arrays made so far, by [`Layout::array_slot`].
     pub arrays: Vec<Option<Held<'m>>>,
-    /// Slots of arrays that are in place before the loop starts, by [`Frame::give`].
+    /// Slots of arrays that [`Frame::give`] put in place before the loop starts.
     pub given: Vec<usize>,
     /// Memory that arrays may be made in.
     pub spare: Spare,
-    /// Who makes arrays elsewhere, if they are to be there.
+    /// Allocates arrays elsewhere, if they are to be there.
     pub maker: Option<Arc<dyn Maker>>,
     /// Results, once the loop is done.
     pub results: SmallVec<[Value; 1]>,
-    /// What may still be allocated.
+    /// Memory that may still be allocated.
     pub memory: Memory,
     /// Arrays that may begin short.
     pub growth: Growth,
-    /// Once it is set, scalar loops may end at once: whoever set it does not want the results.
+    /// Set when the results are no longer wanted. Scalar loops may then end at once.
     pub stop: Option<&'m AtomicBool>,
 }
 
 impl<'m> Frame<'m> {
-    /// A frame before `init`.
+    /// Creates a frame before `init`.
     pub fn new(layout: &Layout) -> Frame<'m> {
-        // Not `vec![0; n]`: an allocator has small blocks at hand, but few that are known to be zero.
+        // Not `vec![0; n]`: an allocator has many small blocks, but few that are known to be zero.
         let mut words = Vec::with_capacity(layout.words);
         words.extend(std::iter::repeat_n(0, layout.words));
         Frame {
@@ -61,7 +63,9 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// An array for a slot, by the frame's [`Maker`] if it has one; none if there is no memory for it.
+    /// Makes an array for a slot, through the frame's [`Maker`] if it has one.
+    ///
+    /// Returns `None` if there is no memory for it.
     pub fn make(
         &mut self,
         slot: usize,
@@ -75,8 +79,10 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// Hands the loop an array for good. The first `copyArray` into its slot takes it as the copy, whatever
-    /// it was to copy, so that an array of which nobody needs the old state is updated in place.
+    /// Gives an array to the loop.
+    ///
+    /// The first `copyArray` into its slot takes this array as the copy and copies nothing. So an
+    /// array whose old state is dead is updated in place.
     ///
     /// ```
     /// use livefusion_backend::{Buffer, Frame};
@@ -85,7 +91,7 @@ impl<'m> Frame<'m> {
     /// assert!(!frame.give(0, Buffer::from_vec(vec![1u8]))); // This loop makes no array.
     /// ```
     ///
-    /// Whether the loop has such a slot.
+    /// Returns whether the loop has such a slot.
     pub fn give(&mut self, slot: usize, array: Buffer) -> bool {
         match self.arrays.get_mut(slot) {
             Some(place) => {
@@ -97,15 +103,17 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// Frames over the same arrays, with the same words, for chunks that run beside each other. This one
-    /// is theirs until all of them are gone. Of scratch arrays, by the loop's layout, each has its own; none if there is no
-    /// memory for these.
+    /// Lends the arrays to `frames` new frames, for chunks that run in parallel.
+    ///
+    /// The new frames start with the same words. This frame is borrowed until all of them are gone.
+    /// Each frame has its own copy of scratch arrays, as the loop's layout lists them. Returns
+    /// `None` if there is no memory for these.
     ///
     /// # Safety
     ///
-    /// Several threads may run them at once as long as no element that one of them writes is read or
-    /// written by another, those behind appended elements included (see
-    /// [`Kernel::run`](crate::Kernel::run)): compiled code knows nothing of other threads.
+    /// Several threads may run the frames at once if no thread reads or writes an element that
+    /// another writes. Elements beyond appended ones count too (see
+    /// [`Kernel::run`](crate::Kernel::run)). Compiled code is not aware of other threads.
     pub unsafe fn lend(&mut self, layout: &Layout, frames: usize) -> Option<Vec<Frame<'_>>> {
         let this = &*self;
         let scratch = layout.scratch.iter();
@@ -141,7 +149,9 @@ impl<'m> Frame<'m> {
         (0..frames).map(frame).collect()
     }
 
-    /// Whether a slot's array was given and nobody has asked before.
+    /// Takes the mark of a given array.
+    ///
+    /// Returns whether the slot's array was given and not taken yet.
     pub fn take_given(given: &mut Vec<usize>, slot: usize) -> bool {
         let at = given.iter().position(|s| *s == slot);
         at.map(|at| given.swap_remove(at)).is_some()
@@ -158,15 +168,15 @@ impl fmt::Debug for Frame<'_> {
     }
 }
 
-/// Makes a loop's arrays, where the loop's kernel wants them.
+/// Allocates a loop's arrays in the memory that its kernel needs.
 pub trait Maker: Send + Sync {
-    /// The array of a slot; none if there is no memory for it.
+    /// Makes the array of a slot. Returns `None` if there is no memory for it.
     fn make(&self, slot: usize, ty: Ty, len: usize, content: Content<'_>) -> Option<Buffer>;
-    /// A copy of an array; none if there is no memory for it.
+    /// Copies an array. Returns `None` if there is no memory for it.
     fn copy(&self, of: &Buffer) -> Option<Buffer>;
 }
 
-/// An array that a frame holds: its own [`Buffer`], or one of another frame's for as long as `'m`.
+/// Holds an array of a frame, an own [`Buffer`] or one lent for `'m`.
 ///
 /// ```
 /// use livefusion_backend::{Buffer, Held};
@@ -184,11 +194,11 @@ pub struct Held<'m> {
     owner: Owner<'m>,
 }
 
-/// Whose memory it is.
+/// The owner of an array's memory.
 enum Owner<'m> {
-    /// The frame's.
+    /// The frame itself.
     Own(Buffer),
-    /// Another frame's, with room for so many elements.
+    /// Another frame. `room` is the capacity in elements.
     Lent {
         room: usize,
         memory: PhantomData<&'m Buffer>,
@@ -196,13 +206,13 @@ enum Owner<'m> {
 }
 
 // SAFETY: it owns its memory, or shares it with others that all outlive `'m` and use it by atomic
-// accesses, or as whoever lent it has vouched for.
+// accesses, or as the lender has vouched for.
 unsafe impl Send for Held<'_> {}
 // SAFETY: as above; `&Held` only reads.
 unsafe impl Sync for Held<'_> {}
 
 impl From<Buffer> for Held<'_> {
-    /// Takes the buffer, or a copy of what it may not write.
+    /// Takes the buffer, or a copy if its memory is not writable here.
     fn from(own: Buffer) -> Self {
         let own = own.into_own();
         Held {
@@ -215,8 +225,10 @@ impl From<Buffer> for Held<'_> {
 }
 
 impl<'m> Held<'m> {
-    /// Takes the buffer wherever its elements are. Of one that is [far](Buffer::is_far) single elements are read and written
-    /// there, which takes its time.
+    /// Takes the buffer wherever its elements are.
+    ///
+    /// Single elements of a [far](Buffer::is_far) array are read and written on the device, which
+    /// is slow.
     pub fn anywhere(own: Buffer) -> Held<'m> {
         if !own.is_far() {
             return Held::from(own);
@@ -229,7 +241,7 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// The same elements for another frame, while nobody uses this one.
+    /// Lends the elements to another frame, while this one is unused.
     fn lent(&self) -> Held<'_> {
         Held {
             ty: self.ty,
@@ -242,12 +254,12 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// Element type.
+    /// Returns the element type.
     pub fn ty(&self) -> Ty {
         self.ty
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match &self.owner {
             Owner::Own(own) => own.len(),
@@ -255,17 +267,19 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many elements are in the memory at [`as_mut_ptr`](Held::as_mut_ptr): none of an array that is far.
+    /// Returns the number of elements at [`as_mut_ptr`](Held::as_mut_ptr).
+    ///
+    /// A far array has none there.
     pub fn len_here(&self) -> usize {
         self.len
     }
 
-    /// The buffer, to be changed, if it is the frame's own and far.
+    /// Returns the device memory for writing, if the array is owned and far.
     pub fn far_mut(&mut self) -> Option<&mut dyn Far> {
         match &mut self.owner {
             Owner::Own(own) if self.len == 0 => own.far_mut(),
@@ -273,7 +287,7 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// The buffer, if it is the frame's own.
+    /// Returns the buffer, if the frame owns it.
     pub fn own(&self) -> Option<&Buffer> {
         match &self.owner {
             Owner::Own(buffer) => Some(buffer),
@@ -281,7 +295,9 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// The buffer, if it is the frame's own: what was lent stays with its owner.
+    /// Returns the buffer, if the frame owns it.
+    ///
+    /// A lent array stays with its owner.
     pub fn into_own(self) -> Option<Buffer> {
         match self.owner {
             Owner::Own(buffer) => Some(buffer),
@@ -289,7 +305,9 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// A copy of the elements; none if there is no memory for it.
+    /// Copies the elements.
+    ///
+    /// Returns `None` if there is no memory for the copy.
     pub fn copy(&self) -> Option<Buffer> {
         if let Some(own) = self.own() {
             return Buffer::copy_of(own.view());
@@ -301,7 +319,9 @@ impl<'m> Held<'m> {
         Some(copy)
     }
 
-    /// Shortens the array to its first `len` elements (no change if it is not longer).
+    /// Shortens the array to its first `len` elements.
+    ///
+    /// A shorter array stays as it is.
     pub fn truncate(&mut self, len: usize) {
         if let Owner::Own(own) = &mut self.owner {
             own.truncate(len);
@@ -310,8 +330,10 @@ impl<'m> Held<'m> {
         self.len = self.len.min(len);
     }
 
-    /// Lengthens the array by zeros to `len` elements (no change if it is not shorter). False, with nothing done, if it was lent,
-    /// if it is far, and if there is no memory for it.
+    /// Lengthens the array to `len` elements by appending zeros.
+    ///
+    /// A longer array stays as it is. Returns `false` and changes nothing if the array was lent, if
+    /// it is far, or if there is no memory for it.
     pub fn grow(&mut self, len: usize) -> bool {
         let Owner::Own(own) = &mut self.owner else {
             return false;
@@ -323,21 +345,26 @@ impl<'m> Held<'m> {
         true
     }
 
-    /// Shows so many elements of a lent array, at most as many as were lent. No effect on others.
+    /// Limits a lent array to `len` elements, at most the number lent.
+    ///
+    /// Owned arrays stay as they are.
     pub fn limit(&mut self, len: usize) {
         if let Owner::Lent { room, .. } = self.owner {
             self.len = len.min(room);
         }
     }
 
-    /// The canonical word of an element; none outside.
+    /// Returns the canonical word of an element.
+    ///
+    /// Returns `None` out of bounds.
     #[inline]
     pub fn get_word(&self, i: usize) -> Option<u64> {
         if i >= self.len {
             return self.own().and_then(|own| own.far_word(i));
         }
-        // SAFETY: `i` is inside, the element is aligned for its type and so for the atomic one of its
-        // size, and nobody accesses it otherwise than atomically, but as the lender has vouched for.
+        // SAFETY: `i` is inside, the element is aligned for its type and so for the atomic one of
+        // its size, and nobody accesses it otherwise than atomically, but as the lender has vouched
+        // for.
         Some(unsafe {
             let at = self.ptr.as_ptr().add(i * self.ty.size());
             match self.ty {
@@ -352,7 +379,9 @@ impl<'m> Held<'m> {
         })
     }
 
-    /// Sets an element from a canonical word. False, with nothing done, outside.
+    /// Sets an element from a canonical word.
+    ///
+    /// Returns `false` and changes nothing out of bounds.
     #[inline]
     pub fn set_word(&mut self, i: usize, word: u64) -> bool {
         if i >= self.len {
@@ -386,11 +415,13 @@ impl<'m> Held<'m> {
         }
     }
 
-    /// Copies elements of the same type to `at`, as far as they fit. How many these were.
+    /// Copies elements of the same type to position `at`, as far as they fit.
+    ///
+    /// Returns the number of copied elements.
     ///
     /// # Safety
     ///
-    /// Nobody else reads or writes these elements meanwhile.
+    /// No other code may read or write these elements meanwhile.
     pub unsafe fn write_from(&mut self, at: usize, from: View<'_>) -> usize {
         let n = from.len().min(self.len.saturating_sub(at));
         if n == 0 || from.ty() != self.ty {
@@ -409,8 +440,9 @@ impl<'m> Held<'m> {
         n
     }
 
-    /// The memory, for compiled kernels to read and write [as many elements](Held::len_here) as are here. Writers must
-    /// leave valid values: a `Bool` is a byte 0 or 1.
+    /// Returns a pointer for reading and writing [the elements here](Held::len_here).
+    ///
+    /// Compiled kernels write through it. They must leave valid values: a `Bool` is a byte 0 or 1.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr.as_ptr()
     }
@@ -422,10 +454,10 @@ impl fmt::Debug for Held<'_> {
     }
 }
 
-/// Arrays of so many bytes do not stay in the caches: what is copied to them need not go there.
+/// Size from which arrays do not stay in the caches. Copies to them bypass the caches.
 const PAST_CACHES: usize = 4 << 20;
 
-/// Copies bytes without reading what they replace.
+/// Copies bytes without reading the replaced memory into the caches.
 ///
 /// # Safety
 ///
@@ -438,8 +470,9 @@ unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
         let lines = bytes.saturating_sub(head) / ALIGN;
         if lines > 0 {
             let tail = head + lines * ALIGN;
-            // SAFETY: everything is within the `bytes` of both; the stored-to addresses are multiples
-            // of 16; the fence orders them before whatever follows, as plain stores would be.
+            // SAFETY: everything is within the `bytes` of both; the stored-to addresses are
+            // multiples of 16; the fence orders them before any later access, as plain stores would
+            // be.
             unsafe {
                 to.copy_from_nonoverlapping(from, head);
                 for at in (head..tail).step_by(16) {
@@ -453,6 +486,6 @@ unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
             return;
         }
     }
-    // SAFETY: what is asked of the caller.
+    // SAFETY: the caller's promise.
     unsafe { to.copy_from_nonoverlapping(from, bytes) };
 }

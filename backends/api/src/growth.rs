@@ -1,9 +1,10 @@
-//! Arrays whose length is only bounded from above, by much: they begin short, and grow between spans.
+//! Growing arrays: they begin short and grow between spans.
 //!
-//! The result of a filter has the capacity of its input. Where that is large it begins small, and a span has no more steps than the
-//! capacity allows. So memory holds the kept elements, and limits apply to these.
+//! The only bound on their length is a loose one. The result of a filter, for example, has the
+//! capacity of its input. If that capacity is large, the array begins small, and each span has only
+//! as many steps as the current capacity allows. So memory and its limits count the kept elements.
 //!
-//! Compiled code knows nothing of this: it looks at the length of each array when a span begins.
+//! Compiled code is unaffected: it reads the length of each array when a span begins.
 
 use crate::frame::Frame;
 use crate::kernel::Outcome;
@@ -13,24 +14,26 @@ use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// An array of a loop that may begin short: all its elements are written at a count.
+/// Describes an array that may begin short.
+///
+/// All its elements are written at a count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growing {
     /// The array's slot.
     pub slot: usize,
     /// The word of the count.
     pub count: usize,
-    /// By how much a step raises the count at most.
+    /// The maximum increase of the count in one step.
     pub most: u64,
     /// The combinator that makes it.
     pub comb: CombId,
 }
 
-/// The arrays of a frame that may begin short, and those that did.
+/// Holds the arrays of a frame that may begin short, and those that did.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {
     may: Arc<[Growing]>,
-    /// Bytes that a short one begins with.
+    /// The initial size of a short array in bytes.
     first: u64,
     short: SmallVec<[Short; 2]>,
     grown: u64,
@@ -41,17 +44,17 @@ pub struct Growth {
 struct Short {
     of: Growing,
     ty: Ty,
-    /// As many elements as there may be.
+    /// The upper bound on its length.
     bound: u64,
-    /// Of these, so many were taken from the run's memory.
+    /// The number of elements taken from the run's memory so far.
     taken: u64,
 }
 
-/// So many elements more than steps may write: a pause may be between an element and its count.
+/// Extra capacity in elements: a pause may fall between an element's write and its count.
 const MARGIN: u64 = 8;
 
 impl Growth {
-    /// These arrays may begin with room for so many bytes.
+    /// Allows these arrays to begin with a capacity of `first` bytes.
     pub fn new(may: Arc<[Growing]>, first: u64) -> Growth {
         Growth {
             may,
@@ -61,28 +64,31 @@ impl Growth {
         }
     }
 
-    /// How often an array grew.
+    /// Returns how often an array grew.
     pub fn grown(&self) -> u64 {
         self.grown
     }
 
-    /// Whether some array began short.
+    /// Returns whether some array began short.
     pub fn is_on(&self) -> bool {
         !self.short.is_empty()
     }
 
-    /// The combinators that made arrays which began short.
+    /// Returns the combinators whose arrays began short.
     pub fn makers(&self) -> impl Iterator<Item = CombId> {
         self.short.iter().map(|short| short.of.comb)
     }
 
-    /// For how many steps a run may go on before it makes its arrays: those that begin short have room for so many.
+    /// Returns the steps that a run may take before it makes its arrays: their first capacity
+    /// suffices for these.
     fn before(&self) -> u64 {
         let most = self.may.iter().map(|g| g.most).max();
         most.map_or(u64::MAX, |most| (self.first / 8 / most.max(1)).max(1))
     }
 
-    /// How many elements the new array of a slot begins with, whose memory is taken; none if there is no memory for it.
+    /// Returns the initial length of a slot's new array, and takes its memory.
+    ///
+    /// Returns `None` if there is no memory for it.
     pub fn begin(&mut self, slot: usize, ty: Ty, len: u64, memory: &mut Memory) -> Option<usize> {
         let size = ty.size() as u64;
         let bytes = len.saturating_mul(size);
@@ -105,7 +111,9 @@ impl Growth {
 }
 
 impl Frame<'_> {
-    /// For how many steps there is room in arrays that began short; at least one in a frame that has not begun.
+    /// Returns the steps for which short arrays have capacity.
+    ///
+    /// A frame that has not begun gets at least one.
     pub fn room(&self) -> u64 {
         if self.words.first() == Some(&0) {
             return self.growth.before();
@@ -132,10 +140,13 @@ impl Frame<'_> {
         array.map_or(0, |a| a.len() as u64)
     }
 
-    /// Takes the elements kept so far from the run's memory. Grows the arrays to hold so many steps more, or to twice their length.
+    /// Grows the short arrays to hold `steps` more steps, or to twice their length.
+    ///
+    /// The elements kept so far are charged to the run's memory.
     ///
     /// # Errors
-    /// [`Outcome::NoMemory`] where there is not so much.
+    ///
+    /// [`Outcome::NoMemory`] if the memory does not suffice.
     pub fn grow(&mut self, steps: u64) -> Result<(), Outcome> {
         for at in 0..self.growth.short.len() {
             let short = self.growth.short[at];
@@ -172,7 +183,7 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Makes an array longer; false, with nothing done, if there is no memory for it.
+    /// Lengthens an array. Returns `false` and changes nothing if there is no memory for it.
     fn lengthen(&mut self, short: &Short, more: u64) -> bool {
         let bytes = more.saturating_mul(short.ty.size() as u64);
         if !self.memory.take_room(bytes) {

@@ -1,5 +1,6 @@
-//! What compiled code and its host share: the memory layout of a call, and the callbacks that bring
-//! memory.
+//! The interface between compiled code and its host.
+//!
+//! It defines the memory layout of a call, and the callbacks that allocate arrays.
 
 use crate::buffer::{Content, Spare, View};
 use crate::{Frame, Growth, Held, Memory};
@@ -9,12 +10,14 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
-/// What compiled code is passed. Code sees the fields before `host`, in this order.
+/// Holds the argument of compiled code.
+///
+/// Code sees the fields before `host`, in this order.
 #[repr(C)]
 pub struct Run<'f, 'm> {
     /// The frame's words.
     pub words: *mut u64,
-    /// How many steps to take.
+    /// The number of steps to take.
     pub budget: u64,
     /// Scalar parameters as words, by parameter.
     pub scalars: *const u64,
@@ -24,55 +27,55 @@ pub struct Run<'f, 'm> {
     pub made: *mut Array,
     /// Scalar results as words, lengths of array results.
     pub results: *mut u64,
-    /// Memory for the kernel's own use, of the size that it asked for.
+    /// Memory for the kernel's own use, of the requested size.
     pub scratch: *mut u64,
-    /// `newArray`: slot, length, combinator; not 0 if it worked.
+    /// `newArray`: slot, length, combinator. Returns 0 on failure.
     pub new_array: extern "C" fn(*mut Run<'f, 'm>, u32, u64, u32) -> u32,
-    /// `fillArray`: slot, length, the elements' word, combinator.
+    /// `fillArray`: slot, length, the elements' word, combinator. Returns 0 on failure.
     pub fill_array: extern "C" fn(*mut Run<'f, 'm>, u32, u64, u64, u32) -> u32,
-    /// `copyArray`: slot, elements, length, combinator.
+    /// `copyArray`: slot, elements, length, combinator. Returns 0 on failure.
     pub copy_array: extern "C" fn(*mut Run<'f, 'm>, u32, *const c_void, u64, u32) -> u32,
     /// Set once scalar loops may end at once: see [`Frame::stop`].
     pub stop: *const AtomicBool,
-    /// What only the host knows.
+    /// Data for the callbacks, which compiled code does not touch.
     pub(crate) host: Host<'f, 'm>,
 }
 
-/// An array as compiled code sees it.
+/// Describes an array for compiled code.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Array {
     /// Its elements.
     pub data: *mut c_void,
-    /// How many.
+    /// Its length.
     pub length: u64,
 }
 
-/// A compiled pass; gives one of the [`outcome`]s.
+/// Describes a compiled pass, which returns one of the [`outcome`]s.
 pub type Entry = unsafe extern "C" fn(*mut c_void) -> i32;
 
-/// How a compiled pass says that it ended.
+/// Return values of a compiled pass.
 pub mod outcome {
-    /// The loop ran to its end.
+    /// Says that the loop ran to its end.
     pub const DONE: i32 = 0;
-    /// The steps are used up.
+    /// Says that the steps are used up.
     pub const PAUSED: i32 = 1;
-    /// As `DONE`, by an early exit.
+    /// Says that the loop ended by an early exit.
     pub const EXITED: i32 = 2;
-    /// It trapped.
+    /// Says that the loop trapped.
     pub const TRAPPED: i32 = 3;
-    /// A callback failed.
+    /// Says that a callback failed.
     pub const NO_MEMORY: i32 = 4;
 }
 
-/// What the callbacks of compiled code work on.
+/// The state that the callbacks of compiled code work on.
 pub(crate) struct Host<'f, 'm> {
     pub arrays: &'f mut [Option<Held<'m>>],
     pub given: &'f mut Vec<usize>,
     pub spare: &'f mut Spare,
     /// Types of the arrays, by slot.
     pub types: &'f [Ty],
-    /// Which arrays the loop fills, by slot.
+    /// Whether the loop fills an array, by slot.
     pub filled: &'f [bool],
     /// The memory that is left.
     pub memory: &'f mut Memory,
@@ -82,7 +85,7 @@ pub(crate) struct Host<'f, 'm> {
 }
 
 impl Host<'_, '_> {
-    /// Empties a slot; the memory may be allocated again.
+    /// Empties a slot. Its memory may be allocated again.
     fn vacate(&mut self, slot: u32) {
         if let Some(old) = self.arrays[slot as usize].take() {
             let bytes = old.len() as u64 * old.ty().size() as u64;
@@ -90,8 +93,9 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Makes the array of a slot, within the memory limit. What is in the slot goes first, but where it may
-    /// be what is copied: then when the new array is there.
+    /// Makes the array of a slot, within the memory limit.
+    ///
+    /// The old array in the slot is dropped first. A copy may read it, and then it is dropped last.
     fn make(&mut self, slot: u32, length: u64, comb: u32, content: Content<'_>) -> Option<()> {
         let ty = *self.types.get(slot as usize)?;
         let bytes = length.saturating_mul(ty.size() as u64);
@@ -122,7 +126,7 @@ pub(crate) fn view_of(held: &mut Held<'_>) -> Array {
     }
 }
 
-/// Runs a callback: no panic may cross into compiled code.
+/// Runs a callback and catches panics, which must not cross into compiled code.
 fn guarded(call: impl FnOnce() -> Option<()>) -> u32 {
     u32::from(matches!(catch_unwind(AssertUnwindSafe(call)), Ok(Some(()))))
 }
@@ -171,8 +175,8 @@ pub(crate) extern "C" fn copy_array(
         }
         let ty = *host.types.get(slot as usize)?;
         let n = usize::try_from(length).ok()?;
-        // SAFETY: compiled code passes an array of `length` elements of the slot's type, which the verifier
-        // made sure of; what is in the slot stays until they are copied.
+        // SAFETY: compiled code passes an array of `length` elements of the slot's type, as the
+        // verifier checked; the slot's old array stays until they are copied.
         let elements = unsafe { View::of_raw(ty, data.cast(), n) };
         host.make(slot, length, comb, Content::Copy(elements))
     })

@@ -9,104 +9,113 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that turns loops into kernels.
+/// Compiles loops into kernels.
 pub trait Backend: Send + Sync {
-    /// Short name: `interp`, `c`.
+    /// Returns the short name: `interp`, `c`.
     fn name(&self) -> &'static str;
-    /// Compiles a verified loop. Backends verify again what they cannot do without, so that no loop,
-    /// however made, can cause undefined behaviour.
+    /// Compiles a verified loop.
+    ///
+    /// Backends verify again the properties that their safety depends on. So no loop, however made,
+    /// can cause undefined behaviour.
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError>;
-    /// Compiles the loops of a program, several at a time where that is sooner done.
+    /// Compiles the loops of a program, several at a time where that is faster.
     fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         programs.iter().map(|p| self.compile(p)).collect()
     }
-    /// Writes the source of a loop, where the backend makes code from text.
+    /// Returns the source of a loop, if the backend generates text.
     fn source(&self, _: &Loop) -> Option<String> {
         None
     }
-    /// Tells why its loops run without C, where they could have it.
+    /// Returns the reason why loops run without C, if they could otherwise use it.
     fn fallback(&self) -> Option<&str> {
         None
     }
-    /// What became of the files that it compiled; nothing for backends that compile in memory.
+    /// Returns statistics of compiled files. They stay zero for backends that compile in memory.
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()
     }
-    /// How often its tiers ran loops, where there are several.
+    /// Returns how often each tier ran loops, if there are several.
     fn tier_runs(&self) -> TierRuns {
         TierRuns::default()
     }
 }
 
-/// Spans of loops by the tier that ran them.
+/// Counts spans of loops by the tier that ran them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TierRuns {
     /// Interpreted.
     pub interp: u64,
-    /// On the embedded compiler's code.
+    /// Run as code of the embedded compiler.
     pub jit: u64,
-    /// On the C compiler's.
+    /// Run as code of the C compiler.
     pub c: u64,
 }
 
-/// How often a backend with a cache on disk found there what it needed.
+/// Counts the uses of a backend's cache on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiskUse {
-    /// Files that were there.
+    /// Files found in the cache.
     pub hits: u64,
-    /// Entries that were damaged, or that somebody else can have written; they are made anew.
+    /// Entries refused because they are damaged or another user could have written them. They are
+    /// rebuilt.
     pub refused: u64,
-    /// Files that were compiled.
+    /// Compiled files.
     pub compiled: u64,
-    /// Files that the compiler refused, or did not finish within its limits.
+    /// Files that the compiler rejected, or did not finish within its limits.
     pub failed: u64,
 }
 
-/// A compiled loop.
+/// Runs one compiled loop.
 pub trait Kernel: Send + Sync {
-    /// How this kernel's frames are laid out.
+    /// Returns the layout of this kernel's frames.
     fn layout(&self) -> &Layout;
-    /// Runs one pass over one span: from the frame's position, for at most `steps` steps (admitted
-    /// iterations of loop rates). A fresh frame starts with `init`. Pass `u64::MAX` to run to the end.
+    /// Runs one pass over one span.
     ///
-    /// Where all elements of an array are written at one carried variable
-    /// ([`appended`](loop_lang::chunkable::appended)), by an innermost loop or a filter, elements from that
-    /// variable on may be written as well, as far as the array goes.
+    /// The span begins at the frame's position and has at most `steps` steps (admitted iterations
+    /// of loop rates). A fresh frame starts with `init`. Pass `u64::MAX` to run to the end.
     ///
-    /// Arrays that the frame was [lent](Frame::lend) stay where they are, and so are no results.
+    /// An array may have all elements written at one carried variable
+    /// ([`appended`](loop_lang::chunkable::appended)), by an innermost loop or a filter. Then
+    /// elements from that variable on, up to the array's end, may be overwritten as well.
     ///
-    /// In a summary pass nothing is written, only groups up to the level are updated, and the loop's
-    /// last block (`done` of the last root) is not run.
+    /// Arrays that the frame was [lent](Frame::lend) stay in place and are never results.
+    ///
+    /// A summary pass writes nothing and updates only groups up to the level. It does not run the
+    /// loop's last block (`done` of the last root).
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome;
-    /// Steps after which local parts are joined.
+    /// Returns the number of steps after which local parts are joined.
     fn chunk(&self) -> u64 {
         CHUNK
     }
-    /// Compiles a pass that `run` would otherwise compile when it first comes to it.
+    /// Compiles a pass that `run` would otherwise compile on first use.
     ///
-    /// Errors: the compiler's.
+    /// # Errors
+    ///
+    /// Returns the compiler's error.
     fn prepare(&self, _pass: Pass) -> Result<(), CompileError> {
         Ok(())
     }
-    /// Whether it takes arrays wherever they are, [`Arg::Far`], and its own may be far. Such kernels run a loop as a whole.
+    /// Returns whether the kernel takes arrays wherever they are, as [`Arg::Far`].
+    ///
+    /// Its own arrays may be far too. Such kernels run a loop as a whole.
     fn takes_far(&self) -> bool {
         false
     }
-    /// What runs it now, in words, where that changes.
+    /// Describes the tier that runs the kernel now, if tiers change.
     fn tier(&self) -> Option<Cow<'static, str>> {
         None
     }
-    /// What it is scheduled as, in the text form of schedules, where that is not found out of the loop alone.
+    /// Returns the schedule in its text form, if it does not follow from the loop alone.
     fn schedule(&self) -> Option<&str> {
         None
     }
-    /// Generated source, where there is one.
+    /// Returns the generated source, if there is any.
     fn source(&self) -> Option<&str> {
         None
     }
 }
 
-/// Which form of the loop runs.
+/// Selects the form of the loop that runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pass {
     /// The loop itself.
@@ -118,18 +127,18 @@ pub enum Pass {
     },
 }
 
-/// An argument, in the order of the loop's parameters.
+/// Holds an argument, in the order of the loop's parameters.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg<'a> {
     /// A scalar.
     Scalar(Const),
     /// An array that is here.
     Array(View<'a>),
-    /// An array wherever it is, for kernels that [take such](Kernel::takes_far).
+    /// An array that may be far, for kernels that [take such](Kernel::takes_far).
     Far(&'a Buffer),
 }
 
-/// A result, in the order of the loop's `return`.
+/// Holds a result, in the order of the loop's `return`.
 #[derive(Debug)]
 pub enum Value {
     /// A scalar.
@@ -138,57 +147,58 @@ pub enum Value {
     Array(Buffer),
 }
 
-/// How a span ended.
+/// Describes how a span ended.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// The loop ran to its end; results are in the frame.
+    /// The loop ran to its end. The results are in the frame.
     Done,
-    /// The steps are used up; the frame says where it stands.
+    /// The steps are used up. The frame holds the position.
     Paused,
-    /// A root's loop was left in this span other than through its guard (an early exit); results are
-    /// in the frame.
+    /// A root's loop was left in this span by an early exit, not by its guard. The results are in
+    /// the frame.
     Exited,
-    /// It trapped. Kernels that only know *that* it trapped give no report; the interpreter replays.
+    /// The loop trapped. Kernels without a report give `None`, and the interpreter replays the
+    /// loop.
     Trapped(Option<TrapReport>),
-    /// An allocation would pass the memory limit (or failed).
+    /// An allocation would exceed the memory limit, or failed.
     NoMemory {
         /// The combinator whose result did not fit.
         comb: CombId,
-        /// Bytes asked for.
+        /// The requested bytes.
         bytes: u64,
     },
-    /// The arguments do not fit the loop's parameters, or the frame is not this kernel's.
+    /// The arguments do not match the loop's parameters, or the frame belongs to another kernel.
     BadArgs(String),
 }
 
-/// A trap, as the interpreter finds it.
+/// Describes a trap, as the interpreter finds it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrapReport {
-    /// Which trap of the loop.
+    /// The trap's identifier in the loop.
     pub trap: TrapId,
     /// The combinator at fault.
     pub comb: CombId,
-    /// What went wrong.
+    /// The kind of failure.
     pub kind: TrapKind,
     /// (got, expected), as far as the kind has them.
     pub payload: Vec<Const>,
-    /// Steps begun when it happened, the one that trapped included: 0 in `init`, 1 in the first
+    /// Steps begun when it happened, including the trapping one: 0 in `init`, 1 in the first
     /// iteration.
     pub steps: u64,
 }
 
-/// Why a loop could not be compiled.
+/// Lists the reasons why a loop could not be compiled.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CompileError {
-    /// The loop is not well formed; all faults, one a line.
+    /// The loop is malformed. All faults are listed, one per line.
     #[error("the loop is not well formed:\n{0}")]
     Malformed(String),
-    /// A schedule that was asked for is not one of the loop, or would not keep its meaning.
+    /// A requested schedule does not belong to the loop, or would change its meaning.
     #[error("the schedule of {program} is refused: {why}")]
     Schedule {
         /// The loop's name.
         program: String,
-        /// Each decision that is, with the rule that it breaks.
+        /// Each refused decision, with the rule that it breaks.
         why: String,
     },
     /// The backend cannot work on this machine.
@@ -196,7 +206,7 @@ pub enum CompileError {
     Unavailable {
         /// The backend's name.
         backend: &'static str,
-        /// What is missing.
+        /// The missing part.
         why: String,
     },
     /// The compiler ran and failed.
@@ -204,21 +214,23 @@ pub enum CompileError {
     Failed {
         /// The compiler's path.
         compiler: String,
-        /// What it printed.
+        /// Its error output.
         stderr: String,
     },
-    /// The compiler took longer than it may, and was ended.
+    /// The compiler exceeded its time limit and was killed.
     #[error("the compiler {compiler} did not end within {limit:?}")]
     TimedOut {
         /// The compiler's path.
         compiler: String,
-        /// How long it was waited for.
+        /// The time limit.
         limit: Duration,
     },
 }
 
 impl CompileError {
-    /// The error in one line: of what a compiler printed, the first line that speaks of an error.
+    /// Returns the error in one line.
+    ///
+    /// For a compiler's output this is the first line that mentions an error.
     ///
     /// ```
     /// use livefusion_backend::CompileError;
@@ -240,7 +252,9 @@ impl CompileError {
     }
 }
 
-/// The word of a literal or of a scalar parameter; 0 for other variables.
+/// Returns the word of a literal or of a scalar parameter.
+///
+/// Returns 0 for other variables.
 pub fn known_word(program: &Loop, args: &[Arg<'_>], a: Atom) -> u64 {
     let v = match a {
         Atom::Const(c) => return c.bits,

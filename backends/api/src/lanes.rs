@@ -1,23 +1,27 @@
-//! Lanes of a group as words of the frame: what they begin as, and what they come to. Code for that is long beside what it
-//! does, and seldom runs, so compiled code may call these instead.
+//! Lanes of a group as words of the frame: initial values and reductions.
+//!
+//! Inline code for these is long and seldom runs. So compiled code may call these functions
+//! instead.
 
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// Joins so many lanes by halves until one is left, which is the first of the words that are worked in. The lanes stay as
-/// they are.
+/// Joins `count` lanes by halves until one is left, the first word of `work`.
+///
+/// The lanes stay as they are.
 ///
 /// # Safety
 ///
-/// So many words can be read, and half as many others written. They are a power of two, and more than one.
+/// `lanes` must hold `count` readable words, and `work` half as many writable ones, apart from
+/// them. The count is a power of two above one.
 pub type Join = unsafe extern "C" fn(lanes: *const u64, count: u64, work: *mut u64);
 
-/// Sets so many words.
+/// Sets `count` words.
 ///
 /// # Safety
 ///
-/// So many words can be written.
+/// `words` must hold `count` writable words.
 pub unsafe extern "C" fn fill(words: *mut u64, count: u64, word: u64) {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(words, count as usize) }.fill(word);
@@ -25,7 +29,9 @@ pub unsafe extern "C" fn fill(words: *mut u64, count: u64, word: u64) {
 
 macro_rules! joins {
     ($($op:ident)*; $($ty:ident)*) => {
-        /// The function that joins lanes of a type by an operator; none if the operator joins no such lanes.
+        /// Returns the function that joins lanes of a type by an operator.
+        ///
+        /// Returns `None` if the operator does not join such lanes.
         pub fn join(op: Op, ty: Ty) -> Option<Join> {
             joins!(@ops op ty ($($op)*) ($($ty)*))
         }

@@ -1,18 +1,20 @@
-//! What a backend is: it compiles a [`Loop`] into a [`Kernel`], which runs one pass over one span.
+//! The backend interface: a backend compiles a [`Loop`] into a [`Kernel`].
 //!
-//! | module | room for |
+//! A kernel runs one pass over one span of the loop.
+//!
+//! | module | contents |
 //! | --- | --- |
 //! | [`buffer`] | typed, aligned memory and views of it |
-//! | [`frame`] | the state of a run, and the arrays that it holds or was lent |
+//! | [`frame`] | the state of a run, with its owned and lent arrays |
 //! | [`growth`] | arrays that begin short and grow between spans |
-//! | [`memory`] | how much a run may take |
+//! | [`memory`] | memory limits of a run |
 //! | [`kernel`] | arguments, passes, outcomes, the two traits |
-//! | [`facts`] | where blocks are, which updates may take effect at once |
+//! | [`facts`] | analysis of a loop: block order, aliasing, deferred updates |
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
-//! | [`processor`], [`process`] | which processor a thread runs on, which process this is |
-//! | [`lanes`] | what lanes begin as and come to, for compiled code to call |
-//! | [`sort`] | rows put in order, for compiled code to call |
-//! | [`math`] | the one implementation of each transcendental function, for C to call |
+//! | [`processor`], [`process`] | the processor of a thread, the identity of the process |
+//! | [`lanes`] | initial values and reductions of lanes, called by compiled code |
+//! | [`sort`] | row sorting, called by compiled code |
+//! | [`math`] | the one implementation of each transcendental function, called by C code |
 
 pub mod buffer;
 pub mod compiled;

@@ -1,14 +1,14 @@
-//! The one implementation of each transcendental function, for compiled kernels to call.
+//! The one implementation of each transcendental function, called by compiled kernels.
 //!
-//! The functions are those of [`loop_lang::math`], which [`loop_lang::eval`] uses too, so all CPU backends give
-//! the same bits.
-//! Compiled code reaches them through a table of addresses in the order of [`entries`].
+//! The functions are those of [`loop_lang::math`], which [`loop_lang::eval`] also uses. So all CPU
+//! backends give the same bits. Compiled code calls them through a table of addresses in the order
+//! of [`entries`].
 
 use loop_lang::math::Math;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// A function with C's calling convention.
+/// Holds a function with C's calling convention.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "each variant is the type that it holds")]
 pub enum MathFn {
@@ -22,7 +22,7 @@ pub enum MathFn {
     F64F64F64(extern "C" fn(f64, f64, f64) -> f64),
 }
 
-/// An operator at one type, as a function.
+/// Describes an operator at one type, as a function.
 #[derive(Clone, Copy, Debug)]
 pub struct MathEntry {
     /// The operator.
@@ -36,7 +36,7 @@ pub struct MathEntry {
 }
 
 impl MathEntry {
-    /// The function's address.
+    /// Returns the function's address.
     pub fn address(&self) -> usize {
         match self.function {
             MathFn::F32(f) => f as usize,
@@ -50,7 +50,7 @@ impl MathEntry {
         }
     }
 
-    /// C types of the result and of the parameters.
+    /// Returns the C types of the result and of the parameters.
     pub fn c_signature(&self) -> (&'static str, &'static [&'static str]) {
         match self.function {
             MathFn::F32(_) => ("float", &["float"]),
@@ -65,12 +65,14 @@ impl MathEntry {
     }
 }
 
-/// Every function, f32 and f64 by turns. The order is the same in every run of one build.
+/// Lists every function, f32 and f64 in turn.
+///
+/// The order is the same in every run of one build.
 pub fn entries() -> &'static [MathEntry] {
     ENTRIES
 }
 
-/// The position in [`entries`] of an operator at a float type.
+/// Returns the position in [`entries`] of an operator at a float type.
 pub fn index_of(op: Op, ty: Ty) -> Option<usize> {
     ENTRIES.iter().position(|e| e.op == op && e.ty == ty)
 }
@@ -143,7 +145,7 @@ functions! {
     Powi "powi" power powi;
     Atan2 "atan2" math2 atan2;
     Hypot "hypot" math2 hypot;
-    // Not transcendental, but calls into a math library where the machine has no instruction.
+    // Not transcendental, but library calls on machines without such an instruction.
     Rem "rem" binary rem;
     RemEuclid "remEuclid" binary rem_euclid;
     DivEuclid "divEuclid" binary div_euclid;

@@ -1,17 +1,18 @@
-//! How much memory a run may take: by a limit, or as much as the process has free.
+//! The memory limit of a run: chosen, or the process's free memory.
 //!
-//! Linux grants memory that is not there, and ends the process that writes to it. So a run without a limit looks, before it
-//! asks for much, how much is free.
+//! Linux overcommits memory and kills the process that writes to missing pages. So a run without a
+//! limit reads the free memory before a large allocation.
 
 mod free;
 
 pub use free::free;
 
-/// A run without a limit reads the free memory where it asks for more bytes than this at once. Reading that takes some tens of
-/// microseconds, as writing a mebibyte does.
+/// Holds the request size from which unlimited runs read the free memory.
+///
+/// Reading it takes some tens of microseconds, as long as writing a mebibyte.
 pub const MUCH: u64 = 64 << 20;
 
-/// How much memory a run may still allocate.
+/// Tracks the memory that a run may still allocate.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     limit: u64,
@@ -22,7 +23,7 @@ pub struct Memory {
 /// The limit of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum By {
-    /// A number that somebody chose.
+    /// A chosen number.
     Limit,
     /// The free memory of the process, not read yet.
     Unknown,
@@ -31,14 +32,14 @@ enum By {
 }
 
 impl Default for Memory {
-    /// Any number of bytes.
+    /// Allows any number of bytes.
     fn default() -> Self {
         Memory::limited(u64::MAX)
     }
 }
 
 impl Memory {
-    /// So many bytes.
+    /// Allows `bytes` bytes.
     pub fn limited(bytes: u64) -> Memory {
         Memory {
             limit: bytes,
@@ -47,7 +48,9 @@ impl Memory {
         }
     }
 
-    /// The free memory of the process, which is read when [much](MUCH) is asked for.
+    /// Allows the free memory of the process.
+    ///
+    /// It is read at the first [large](MUCH) request.
     pub fn of_process() -> Memory {
         Memory {
             by: By::Unknown,
@@ -55,17 +58,21 @@ impl Memory {
         }
     }
 
-    /// The limit on all that is taken: [`u64::MAX`] if there is none, or none was found yet.
+    /// Returns the limit on all taken bytes.
+    ///
+    /// It is [`u64::MAX`] if there is none, or if it is not known yet.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Bytes left.
+    /// Returns the bytes left.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Takes bytes; false, with nothing taken, if there are not so many.
+    /// Takes bytes.
+    ///
+    /// Returns `false` and takes nothing if too few are left.
     ///
     /// ```
     /// use livefusion_backend::Memory;
@@ -84,7 +91,7 @@ impl Memory {
         left.is_some()
     }
 
-    /// Takes capacity that may never be written to: from free memory, not from a chosen limit.
+    /// Takes capacity that may never be written to: from free memory, but not from a chosen limit.
     #[must_use]
     pub(crate) fn take_room(&mut self, bytes: u64) -> bool {
         self.by == By::Limit || self.take(bytes)
@@ -96,7 +103,7 @@ impl Memory {
         self.by != By::Limit || self.take(bytes)
     }
 
-    /// Bytes that were taken may be taken again.
+    /// Returns taken bytes to the budget.
     pub fn give_back(&mut self, bytes: u64) {
         self.left = self.left.saturating_add(bytes).min(self.limit);
     }

@@ -6,18 +6,18 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Rust types that are one scalar of the Loop language.
+/// Describes a Rust type that is one scalar of the Loop language.
 ///
-/// Sealed: [`Buffer`](crate::Buffer) relies on `TY` to have the size and alignment of `Self`, and on
-/// every initialised value of `Self` to be what a buffer of `TY` may hold.
+/// Sealed: [`Buffer`](crate::Buffer) relies on `TY` having the size and alignment of `Self`. It
+/// also relies on every initialised value of `Self` being valid in a buffer of `TY`.
 pub trait Prim:
     sealed::Sealed + Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static
 {
     /// The scalar type.
     const TY: Ty;
-    /// Its canonical word.
+    /// Returns its canonical word.
     fn to_word(self) -> u64;
-    /// From a canonical word.
+    /// Converts from a canonical word.
     fn from_word(word: u64) -> Self;
 }
 
@@ -61,8 +61,8 @@ prims! {
     f64 = F64, |x| x.to_bits(), |w| f64::from_bits(w);
 }
 
-/// Evaluates an expression with `$T` standing for the Rust type that is laid out as `$ty`, with the
-/// bytes of a `bool` read as `u8`.
+/// Evaluates an expression with `$T` bound to the Rust type laid out as `$ty`. A `bool` is read as
+/// `u8`.
 macro_rules! with_layout {
     ($ty:expr, $T:ident => $e:expr) => {
         match $ty {

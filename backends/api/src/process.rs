@@ -1,18 +1,20 @@
-//! The identity of this process: a fork leaves threads, and the locks that they held, unusable.
+//! The identity of this process, which a fork changes.
 //!
-//! A forked child has the memory of its parent, but only the thread that forked. A lock of another thread stays
-//! locked. So everything behind a lock is kept [for each process](PerProcess): a child makes its own.
+//! A forked child has the memory of its parent, but only the forking thread. A lock of another
+//! thread stays locked. So all data behind a lock is [per process](PerProcess), and a child makes
+//! its own.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// A number that a child of this process has not, and that no parent had.
+/// Returns a number that differs from those of all parents and children.
 pub fn number() -> u64 {
     mark::read().unwrap_or_else(|| std::process::id().into())
 }
 
-/// Whether this process was forked from one that had asked for its [number]. Pools of threads that are shared by the
-/// whole process may have no threads here.
+/// Returns whether this process was forked from one that called [`number`].
+///
+/// Thread pools of the whole process may have no threads here.
 pub fn is_forked() -> bool {
     static FIRST: AtomicU64 = AtomicU64::new(0);
     let here = number();
@@ -22,7 +24,7 @@ pub fn is_forked() -> bool {
     }
 }
 
-/// A page that a fork clears in the child: a look at it costs nothing, unlike asking the system.
+/// A page that a fork clears in the child. Reading it is free, while a system call is not.
 #[cfg(target_os = "linux")]
 mod mark {
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -31,7 +33,9 @@ mod mark {
 
     static MARK: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
-    /// The number on the page; none where the system has no such pages.
+    /// Returns the number on the page.
+    ///
+    /// Returns `None` where the system has no such pages.
     pub fn read() -> Option<u64> {
         let mut mark = MARK.load(Ordering::Acquire);
         if mark.is_null() {
@@ -45,7 +49,8 @@ mod mark {
         }
     }
 
-    /// The first number of a process. Counters go on in a child, which so has another than its parent.
+    /// Assigns a number to the process. The counter continues in a child, so the child's number
+    /// differs.
     #[cold]
     fn write(mark: &AtomicU64) -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -89,8 +94,9 @@ mod mark {
     }
 }
 
-/// A value of which each process has its own: a child that was forked never sees that of its parent, whose locks may be
-/// held for ever.
+/// Holds a value separately for each process.
+///
+/// A forked child never sees its parent's value, whose locks may be held forever.
 pub struct PerProcess<T>(AtomicPtr<Of<T>>);
 
 struct Of<T> {
@@ -110,7 +116,7 @@ impl<T> Default for PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// No value yet.
+    /// Creates a cell without a value.
     ///
     /// ```
     /// use livefusion_backend::process::PerProcess;
@@ -122,7 +128,9 @@ impl<T> PerProcess<T> {
         PerProcess(AtomicPtr::new(null_mut()))
     }
 
-    /// This process's value. Where several threads make it at once, that of the first is kept. Nobody waits for another.
+    /// Returns this process's value, and makes it on first use.
+    ///
+    /// If several threads make it at once, the first value is kept. No thread waits for another.
     pub fn get_or_make(&self, make: impl FnOnce() -> T) -> &T {
         let newest = self.0.load(Ordering::Acquire);
         match self.of_here(newest) {
@@ -131,7 +139,7 @@ impl<T> PerProcess<T> {
         }
     }
 
-    /// This process's value, if it was made.
+    /// Returns this process's value, if it was made.
     pub fn get(&self) -> Option<&T> {
         self.of_here(self.0.load(Ordering::Acquire))
     }
@@ -142,7 +150,7 @@ impl<T> PerProcess<T> {
         (newest.process == number()).then_some(&newest.value)
     }
 
-    /// Puts a value in the place of a parent's, which is never dropped: its parts may be locked.
+    /// Replaces a parent's value. That value is never dropped, since its parts may be locked.
     #[cold]
     fn put(&self, before: *mut Of<T>, value: T) -> &T {
         let process = number();

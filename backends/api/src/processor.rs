@@ -1,9 +1,11 @@
-//! Which processor a thread runs on.
+//! The processor that a thread runs on.
 //!
-//! A thread that is woken may be put on the processor of the one that woke it, and share it with that for
-//! milliseconds while others idle. Threads that are to run beside each other look, and move.
+//! The scheduler may put a woken thread on the processor of its waker. The two then share it for
+//! milliseconds while others idle. Threads that run in parallel check for this, and move.
 
-/// The processor of the calling thread; none where the system does not tell.
+/// Returns the processor of the calling thread.
+///
+/// Returns `None` where the system does not report it.
 pub fn here() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -13,8 +15,9 @@ pub fn here() -> Option<usize> {
     None
 }
 
-/// Moves the calling thread to another processor than this one, if it may use others. Where it may run
-/// afterwards is as it was before.
+/// Moves the calling thread to another processor, if it may use others.
+///
+/// Its affinity is the same afterwards.
 pub fn leave(processor: usize) {
     #[cfg(target_os = "linux")]
     {
@@ -25,7 +28,7 @@ pub fn leave(processor: usize) {
         };
         let mut others = all;
         others.unset(processor);
-        // A thread that may not be moved stays, which costs time only.
+        // A thread that cannot be moved stays. This costs only time.
         if sched_setaffinity(None, &others).is_ok() {
             let _ = sched_setaffinity(None, &all);
         }
@@ -40,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_has_left_may_run_where_it_could() {
-        // How many processors this thread may use.
+        // Returns the number of processors that this thread may use.
         let allowed = || std::thread::available_parallelism().map_or(1, |n| n.get());
         let before = allowed();
         for processor in here().into_iter().chain([0, 1, usize::MAX]) {

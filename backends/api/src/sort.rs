@@ -1,19 +1,21 @@
-//! Rows put in ascending order, for compiled code to call: few by a network, in registers, the others by std.
+//! Row sorting, called by compiled code.
 //!
-//! Which elements a network compares does not hang on what they are, so nothing is guessed. Source: K. E. Batcher, "Sorting
-//! networks and their applications", 1968: merges of what has even places and of what has odd ones.
+//! Short inputs use a sorting network in registers. Longer ones use `std`. The comparisons of a
+//! network do not depend on the data, so no branch is mispredicted. Source: K. E. Batcher, "Sorting
+//! networks and their applications", 1968. Each step merges the elements at even and at odd
+//! positions.
 
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::ffi::c_void;
 
-/// Elements of unsigned integers, as compiled code passes them.
+/// Describes a column of unsigned integers from compiled code.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// They lie side by side.
+    /// The contiguous elements.
     pub data: *mut c_void,
-    /// Bytes of one: 1, 2, 4 or 8.
+    /// Bytes of one element: 1, 2, 4 or 8.
     pub bytes: u64,
 }
 
@@ -26,11 +28,14 @@ impl<W> From<&mut [W]> for Column {
     }
 }
 
-/// Puts the first rows of some columns in ascending order: by the first column, where that is equal by the next.
+/// Sorts the first `rows` rows of some columns in ascending order.
+///
+/// The first column decides. Later columns break ties.
 ///
 /// # Safety
 ///
-/// There are so many columns, each of which has so many elements and is aligned for them, and nobody else uses these meanwhile.
+/// `columns` must point to `count` columns. Each must be aligned, hold `rows` elements, and be
+/// unused elsewhere meanwhile.
 pub unsafe extern "C" fn sort(columns: *const Column, count: u64, rows: u64) {
     let rows = rows as usize;
     if rows < 2 || count == 0 {
@@ -52,7 +57,7 @@ pub unsafe extern "C" fn sort(columns: *const Column, count: u64, rows: u64) {
     }
 }
 
-/// The type of [`sort`].
+/// Describes the type of [`sort`].
 pub type Sort = unsafe extern "C" fn(*const Column, u64, u64);
 
 impl Column {
@@ -95,7 +100,7 @@ impl Column {
     }
 }
 
-/// Two columns side by side are one of twice as many bits; in place, if there is no memory for that.
+/// Sorts two columns as one of twice the bits, or in place if there is no memory for that.
 ///
 /// # Safety
 ///
@@ -116,7 +121,8 @@ unsafe fn sort_two(first: Column, second: Column, rows: usize) {
     }
 }
 
-/// Where rows go is found first, then each column is written anew; in place, if there is no memory for that.
+/// Sorts row indices first, then permutes each column. Sorts in place if there is no memory for
+/// that.
 ///
 /// # Safety
 ///
@@ -142,7 +148,7 @@ unsafe fn sort_more(columns: &[Column], rows: usize) {
     }
 }
 
-/// The order of two rows.
+/// Compares two rows.
 ///
 /// # Safety
 ///
@@ -155,7 +161,7 @@ unsafe fn order(columns: &[Column], a: usize, b: usize) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// Rows in order without any memory: a heap, whose largest row goes to the end of what is left.
+/// Heapsort without extra memory: the largest row moves to the end of the remaining heap.
 ///
 /// # Safety
 ///
@@ -191,10 +197,10 @@ unsafe fn sort_in_place(columns: &[Column], rows: usize) {
     }
 }
 
-/// How many elements have a network.
+/// Holds the largest number of elements with a network.
 pub const LONGEST: usize = 16;
 
-/// Puts elements in ascending order.
+/// Sorts elements in ascending order.
 fn sort_one<W: Ord + Copy>(xs: &mut [W]) {
     macro_rules! by_length {
         ($($n:literal)*) => {
@@ -213,8 +219,10 @@ fn sort_one<W: Ord + Copy>(xs: &mut [W]) {
 
 macro_rules! networks {
     ($($i:literal $j:literal),*) => {
-        /// The network of 16, as the pairs of places at which elements are exchanged if they are not in order. What is beyond the last
-        /// element is left out: what would be there is behind all others.
+        /// Lists the network of 16 as pairs of positions.
+        ///
+        /// A pair is exchanged if it is out of order. Shorter inputs skip pairs beyond the last
+        /// element: missing elements would sort last.
         pub const NETWORK: &[(usize, usize)] = &[$(($i, $j)),*];
 
         #[inline(always)]
@@ -230,7 +238,7 @@ macro_rules! networks {
     };
 }
 
-// Pairs, fours, eights, and all.
+// Merges to runs of 2, 4, 8 and 16.
 networks!(
     0 1, 2 3, 4 5, 6 7, 8 9, 10 11, 12 13, 14 15,
     0 2, 1 3, 4 6, 5 7, 8 10, 9 11, 12 14, 13 15,
@@ -249,7 +257,8 @@ mod tests {
     use super::{Column, sort, sort_in_place, sort_one};
     use proptest::prelude::*;
 
-    /// What puts all words of zeros and ones in order puts everything in order.
+    /// By the zero-one principle, a network that sorts all words of zeros and ones sorts
+    /// everything.
     #[test]
     fn networks_sort() {
         for len in 0..=17u32 {
@@ -264,7 +273,7 @@ mod tests {
     }
 
     proptest! {
-        /// As std sorts tuples, of as many columns as there are.
+        /// Rows sort as tuples of these columns do in `std`.
         #[test]
         fn rows_are_in_order(
             rows in prop::collection::vec((0u8..3, 0u16..3, 0u32..3, any::<u64>()), 0..40),
@@ -272,7 +281,7 @@ mod tests {
             in_place in any::<bool>(),
         ) {
             let mut expected = rows.clone();
-            // Behind what is compared, rows go along with nothing.
+            // Later columns carry no information: rows sort by the compared ones only.
             match columns {
                 1 => expected.sort_by_key(|r| r.0),
                 2 => expected.sort_by_key(|r| (r.0, r.1)),

@@ -1,4 +1,6 @@
-//! Arrays that are far: here a vector plays the device, and fails when it is told to.
+//! Tests of far arrays.
+//!
+//! A vector simulates the device, and fails on demand.
 
 use livefusion_backend::buffer::Content;
 use livefusion_backend::{Buffer, Far, FarError, Frame, Held, Maker};
@@ -6,7 +8,7 @@ use loop_lang::types::Ty;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// What happened to a device's memory.
+/// A record of accesses to a device's memory.
 #[derive(Default)]
 struct Log {
     reads: AtomicU32,
@@ -81,7 +83,7 @@ fn a_device_that_fails_loses_nothing_silently() {
     assert_eq!(array.as_slice::<i32>(), None);
     assert!(array.view().is_empty() && !array.set_word(0, 1));
     assert_eq!(array.as_mut_slice::<i32>(), None);
-    // It was not told to forget them.
+    // The far copy was kept.
     log.fails.store(false, Relaxed);
     assert_eq!(array.as_slice::<i32>(), Some(&[1, 2][..]));
 }
@@ -118,7 +120,7 @@ fn a_frame_holds_far_arrays_and_single_elements_stay_there() {
     let array = held.into_own().unwrap();
     assert!(array.is_far());
     assert_eq!(array.as_slice::<i32>(), Some(&[1, 2][..]));
-    // A frame that holds its arrays here has them brought.
+    // A frame that holds its arrays here fetches them.
     let held = Held::from(far(vec![4, 5]).0);
     assert_eq!((held.len_here(), held.get_word(1)), (2, Some(5)));
 }

@@ -1,10 +1,12 @@
-//! Prints the C of loops: `cargo run -p livefusion-c --example emit -- [--target NAME] [--schedules FILE] FILE...`.
+//! Prints the C of loops: `cargo run -p livefusion-c --example emit -- [--target NAME] [--schedules
+//! FILE] FILE...`.
 //!
-//! The target is the machine that the C is for (`avx512`, `avx2`, `sse2`, `neon`, ...), else this one. Schedules say by
-//! loop and rate what is decided otherwise than usual, as `livefusion_tile::schedule::Schedules` reads it.
+//! The target is the machine for which the C is written (`avx512`, `avx2`, `sse2`, `neon`, ...).
+//! The default is this machine. Schedules override the usual decisions by loop and rate, in the
+//! format of `livefusion_tile::schedule::Schedules`.
 //!
-//! A file holds a loop's text, as golden files do: what follows a line of dashes is left out, and so is what
-//! stands before a loop. A file may have several loops, each behind a line that begins with `# C:`.
+//! A file holds a loop's text, as golden files do. Text after a line of dashes is skipped, and so
+//! is text before a loop. A file may have several loops, each after a line that begins with `# C:`.
 
 use livefusion_c::CBackend;
 use livefusion_tile::schedule::Schedules;
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
     outcome
 }
 
-/// What follows a word, which both leave the list.
+/// Removes an option from the list and returns its value.
 fn option(words: &mut Vec<String>, name: &str) -> Option<String> {
     let at = words.iter().position(|w| w == name)?;
     let value = words.get(at + 1)?.clone();
@@ -66,13 +68,13 @@ fn option(words: &mut Vec<String>, name: &str) -> Option<String> {
     Some(value)
 }
 
-/// The loops of a file.
+/// Returns the loops of a file.
 fn loops(text: &str) -> Vec<Result<Loop, String>> {
     let mut parts = text.split("\n# C:").peekable();
     let first = parts.next().unwrap_or_default();
     let texts: Vec<&str> = match parts.peek() {
         None => vec![first.split("\n# ----").next().unwrap_or_default()],
-        // What is left of the line says which ideas C makes use of.
+        // The rest of the line lists the loop's C code ideas.
         Some(_) => parts
             .filter_map(|p| p.split_once('\n').map(|p| p.1))
             .collect(),

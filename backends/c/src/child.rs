@@ -1,20 +1,22 @@
-//! A process with all that it starts, which ends in time.
+//! Child processes with a time limit, ended together with their descendants.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How long a process that was killed is waited for: the system may need a while, or for ever if a disk hangs.
+/// The time to wait for a killed process. The system may need a while, or forever if a disk hangs.
 const DYING: Duration = Duration::from_secs(1);
 
-/// Runs a command in a process group of its own, for at most so long; none if it did not end by itself.
-/// What it started and left behind ends with it, whatever that still holds open.
+/// Runs a command in its own process group, for at most `limit`.
+///
+/// Returns `None` if the command did not end by itself. Remaining processes of the group are killed
+/// at the end, even if they hold files open.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatus>> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
     let in_time = wait(limit, || has_ended(&mut child));
-    // It was not asked for its status yet, and so its number, which is the group's, is nobody else's.
+    // The child was not reaped yet. So its number, which is the group's, cannot be reused.
     end_group(&mut child);
     if in_time {
         return child.wait().map(Some);
@@ -23,8 +25,7 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStat
     Ok(None)
 }
 
-/// Waits until something is so, or for so long. It looks again after a small part of the time that has
-/// passed.
+/// Waits for a condition, up to a limit. The polling interval grows with the elapsed time.
 fn wait(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let (least, most) = (Duration::from_micros(50), Duration::from_millis(20));
     let start = Instant::now();
@@ -40,7 +41,7 @@ fn wait(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Whether it has ended, or cannot be asked.
+/// Returns whether the child has ended, or its status cannot be read.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -54,7 +55,7 @@ fn has_ended(child: &mut Child) -> bool {
 #[cfg(unix)]
 fn end_group(child: &mut Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
-    // There may be nobody left in it.
+    // The group may be empty.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 

@@ -1,4 +1,4 @@
-//! The system's C compiler: finding it, telling it from others, running it within limits.
+//! The system's C compiler: finding it, identifying it, running it within limits.
 
 use crate::{child, user};
 use livefusion_backend::CompileError;
@@ -13,7 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 /// Names of C compilers, the system's choice first.
 const USUAL: &[&str] = &["cc", "gcc", "clang"];
 
-/// Flags for every file. The float flags keep Rust's results; `-fwrapv` keeps its wrapping.
+/// Flags for every file. The float flags keep Rust's results. `-fwrapv` keeps its wrapping.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-shared",
@@ -25,12 +25,12 @@ const FLAGS: &[&str] = &[
     "-w",
 ];
 
-/// Flags for every file of code for a machine.
+/// Lists the flags for every file of code for a machine.
 pub fn flags(target: &Target) -> Vec<&'static str> {
     [FLAGS, &target.c_flags()].concat()
 }
 
-/// Kernels call nothing but what the process has: the start files and libraries need not be searched.
+/// Kernels call only functions of the process: start files and libraries are not linked.
 const ALONE: &[&str] = &[
     #[cfg(all(
         target_os = "linux",
@@ -39,7 +39,7 @@ const ALONE: &[&str] = &[
     "-nostdlib",
 ];
 
-/// What makes the code look at itself while it runs, and end the process where it is wrong.
+/// Flags for self-checking code, which ends the process at an error.
 const SANITIZED: &[&str] = &[
     "-g",
     "-fno-omit-frame-pointer",
@@ -47,20 +47,20 @@ const SANITIZED: &[&str] = &[
     "-fno-sanitize-recover=all",
 ];
 
-/// Where compilers are when nobody's word is taken for it.
+/// The compilers' folders when the environment is not trusted.
 const SYSTEM_PATH: &str = "/usr/bin:/bin";
 
-/// How hard the compiler tries.
+/// Selects the effort of the compiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// Everything that makes the loop fast.
+    /// Full optimisation.
     Full,
-    /// For very large functions, where usual register allocation takes more than linear time.
+    /// For very large functions, where the usual register allocation takes more than linear time.
     Linear,
 }
 
 impl Effort {
-    /// Its flags.
+    /// Returns its flags.
     fn flags(self) -> &'static [&'static str] {
         match self {
             Effort::Full => &["-O3"],
@@ -69,8 +69,10 @@ impl Effort {
     }
 }
 
-/// What a C compiler may take. One that takes more is ended, with everything that it has started, and the
-/// loop runs without C where the engine has something else.
+/// Limits the resources of a C compiler.
+///
+/// A compiler that exceeds them is killed, with all processes that it started. The loop then runs
+/// without C where the engine has another backend.
 ///
 /// ```
 /// use livefusion_c::{CBackend, CompilerLimits};
@@ -81,10 +83,9 @@ impl Effort {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompilerLimits {
-    /// How long it is waited for, for each loop. Default: a minute.
+    /// The time limit for each loop. Default: a minute.
     pub time: Duration,
-    /// How many bytes of memory each of its processes may have, where the system can hold it to that. Default:
-    /// 4 GiB.
+    /// The memory limit of each process in bytes, where the system can enforce it. Default: 4 GiB.
     pub memory: u64,
 }
 
@@ -97,19 +98,19 @@ impl Default for CompilerLimits {
     }
 }
 
-/// A C compiler: a program, and arguments that go before all others.
+/// Describes a C compiler as a program with leading arguments.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     path: PathBuf,
     args: Vec<OsString>,
-    /// What it may take.
+    /// Its limits.
     pub limits: CompilerLimits,
-    /// Whether the code is to look at itself.
+    /// Whether the code checks itself.
     pub sanitizes: bool,
 }
 
 impl Compiler {
-    /// The compiler at a path, or of a name to be looked up in `PATH`.
+    /// Selects the compiler at a path, or by a name to find in `PATH`.
     pub fn at(path: impl Into<PathBuf>) -> Compiler {
         Compiler {
             path: path.into(),
@@ -119,9 +120,11 @@ impl Compiler {
         }
     }
 
-    /// The system's compiler: what `CC` names (a program, or a command as `ccache gcc`), else the
-    /// first of the usual ones that is there. A process that runs for another user than the one who started
-    /// it takes nobody's word for where that is.
+    /// Finds the system's compiler.
+    ///
+    /// `CC` names it (a program, or a command such as `ccache gcc`). Otherwise it is the first of
+    /// the usual compilers. A process that runs for another user than its starter does not trust
+    /// the environment.
     pub fn system() -> Result<Compiler, CompileError> {
         let cc = std::env::var_os("CC").filter(|cc| !cc.is_empty());
         match cc.filter(|_| !user::is_another()) {
@@ -130,7 +133,7 @@ impl Compiler {
         }
     }
 
-    /// The first of the usual compilers in some folders.
+    /// Finds the first of the usual compilers in some folders.
     fn usual(folders: &OsStr) -> Result<Compiler, CompileError> {
         let mut found = USUAL
             .iter()
@@ -144,7 +147,7 @@ impl Compiler {
         Ok(Compiler::at(found.next().ok_or_else(none)?))
     }
 
-    /// What a command names: a file, whose path may have spaces, or a program and its arguments.
+    /// Parses a command: a file, whose path may have spaces, or a program and its arguments.
     fn command(command: &OsStr) -> Compiler {
         let words = command.to_str().filter(|_| !Path::new(command).is_file());
         let mut words = words.unwrap_or_default().split_whitespace();
@@ -157,30 +160,33 @@ impl Compiler {
         }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which compiler this is, as files say without running it: where they are, how large, of when. None if
-    /// it is nowhere.
+    /// Identifies the compiler by path, size and date of its files, without running it.
+    ///
+    /// Returns `None` if there is no such file.
     pub fn identity(&self) -> Option<String> {
         let mut identity = identity_of(&self.path)?;
         for arg in &self.args {
-            // Of a wrapper the arguments name the compiler.
+            // For a wrapper, the arguments name the compiler.
             identity.push_str(&format!(" {arg:?}"));
             identity.extend(identity_of(Path::new(arg)));
         }
         Some(identity)
     }
 
-    /// All flags of a file for a machine.
+    /// Lists all flags of a file for a machine.
     pub fn flags(&self, target: &Target, effort: Effort) -> Vec<&'static str> {
         let more = if self.sanitizes { SANITIZED } else { ALONE };
         [&flags(target), more, effort.flags()].concat()
     }
 
-    /// Compiles `source`, of so many loops, with `flags`, in `folder`, and gives the bytes of the shared library.
+    /// Compiles `source` in `folder`, and returns the bytes of the shared library.
+    ///
+    /// The source holds `loops` loops, which scale the time limit.
     pub fn build(
         &self,
         source: &str,
@@ -200,7 +206,8 @@ impl Compiler {
         let file = |name: &str| folder.join(name);
         let (input, output, said) = (file("kernel.c"), file("kernel.so"), file("messages"));
         std::fs::write(&input, source).map_err(|e| cannot("write", &input, e))?;
-        // Not a pipe: whoever is left behind by a compiler and holds it open would be waited for.
+        // Not a pipe: a process left behind by the compiler could hold it open, and reading would
+        // block.
         let messages = File::create_new(&said).map_err(|e| cannot("write", &said, e))?;
         let limit = self.limits.time.saturating_mul(loops.max(1) as u32);
         let mut command = self.within_limits(&program, limit);
@@ -245,22 +252,24 @@ impl Compiler {
         })
     }
 
-    /// The command that runs a program within the limits. They are set by a shell that becomes the program:
-    /// whatever that starts has them, and a process with much memory need not be copied to set them.
+    /// Returns a command that runs a program within the limits.
+    ///
+    /// A shell sets them and then becomes the program. So the program's children inherit the
+    /// limits, and a process with much memory need not be copied to set them.
     #[cfg(unix)]
     fn within_limits(&self, program: &Path, time: Duration) -> Command {
         use rustix::process::{Resource, getrlimit};
         const SCRIPT: &str =
             r#"{ ulimit -t "$1"; ulimit -d "$2"; } 2>/dev/null; shift 2; exec "$@""#;
         if user::is_another() {
-            // Shells give up the other user, and environments name folders of programs.
+            // Shells drop the other user's rights, and environments name program folders.
             let mut command = Command::new(program);
             command.env_clear().env("PATH", SYSTEM_PATH);
             return command;
         }
         let at_most =
             |limit: u64, what| getrlimit(what).current.map_or(limit, |now| now.min(limit));
-        // A compiler whose process was killed is nobody's; it ends when it has had its time.
+        // A compiler whose caller was killed stays alive, and ends at its CPU limit.
         let seconds = at_most(time.as_secs().saturating_add(1), Resource::Cpu);
         let bytes = at_most(self.limits.memory, Resource::Data);
         let mut command = Command::new("/bin/sh");
@@ -268,7 +277,7 @@ impl Compiler {
         command.args([seconds.to_string(), (bytes / 1024).to_string()]);
         command.arg(program);
         if self.sanitizes {
-            // What a process needs that loads such code, compilers do not.
+            // A process that loads sanitized code needs this variable. Compilers do not.
             command.env_remove("LD_PRELOAD");
         }
         command
@@ -280,24 +289,24 @@ impl Compiler {
     }
 }
 
-/// So many bytes of what a compiler prints are read.
+/// Bytes of the compiler's messages that are read.
 const MESSAGES: u64 = 1 << 16;
 
-/// How a shell ends that cannot run a program.
+/// Exit codes of a shell that cannot run a program.
 const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
 
-/// The error of a machine where the backend cannot work.
+/// Returns the error of a machine where the backend cannot work.
 pub fn unavailable(why: String) -> CompileError {
     CompileError::Unavailable { backend: "c", why }
 }
 
-/// The folders in which programs are looked for.
+/// Returns the folders to search for programs.
 fn search_path(is_another: bool) -> OsString {
     let path = std::env::var_os("PATH").filter(|_| !is_another);
     path.unwrap_or_else(|| SYSTEM_PATH.into())
 }
 
-/// The file that a path, or a name in some folders, stands for.
+/// Returns the file of a path, or of a name in some folders.
 fn in_path(program: &Path, folders: &OsStr) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return program.is_file().then(|| program.into());
@@ -306,7 +315,7 @@ fn in_path(program: &Path, folders: &OsStr) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The file that a program is, and what changes when it is replaced.
+/// Returns the file of a program, with its size and date.
 fn identity_of(program: &Path) -> Option<String> {
     let folders = search_path(user::is_another());
     let file = in_path(program, &folders)?.canonicalize().ok()?;
@@ -335,7 +344,7 @@ mod tests {
         assert_eq!(of(spaced), (spaced.into(), vec![]));
     }
 
-    /// `CC` and `PATH` come from whoever started the process.
+    /// `CC` and `PATH` are set by the user who started the process.
     #[test]
     fn for_another_user_the_environment_does_not_count() {
         assert_eq!(search_path(true), SYSTEM_PATH);

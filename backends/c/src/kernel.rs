@@ -9,7 +9,7 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::sync::Arc;
 
-/// A compiled loop.
+/// Holds a compiled loop.
 pub struct CKernel {
     compiled: Compiled,
     passes: Passes<library::Pass>,
@@ -19,7 +19,7 @@ pub struct CKernel {
 }
 
 impl CKernel {
-    /// A kernel of what was compiled from `source`.
+    /// Creates a kernel from the compiled `source`.
     pub fn new(
         program: Loop,
         layout: Layout,
@@ -77,9 +77,9 @@ impl Kernel for CKernel {
     }
 
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
-        // SAFETY: the entry was generated from this loop for this layout. Generated code checks every
-        // access that is not proven inside of its array, whatever arguments and frame hold. The kernel,
-        // which lives until the call has ended, holds the pass.
+        // SAFETY: the entry was generated from this loop for this layout. Generated code checks
+        // every access that is not proven inside of its array, for any arguments and frame. The
+        // kernel, which lives until the call has ended, holds the pass.
         unsafe {
             let entry = || self.pass(pass).map(library::Pass::entry);
             self.compiled.run(entry, pass, steps, frame, args)

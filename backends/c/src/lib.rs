@@ -1,28 +1,31 @@
-//! The C backend: loops become readable C, the system's compiler makes a shared library of it, and
-//! the library is loaded into the process.
+//! The C backend: it compiles loops through readable C and a shared library.
 //!
-//! | module | room for |
+//! The system's C compiler makes the library, which is loaded into the process.
+//!
+//! | module | contents |
 //! | --- | --- |
 //! | `names` | C identifiers |
-//! | `emit` | the text |
-//! | `compiler`, `child`, `user` | the system's compiler, a process within limits, who it works for |
+//! | `emit` | code generation |
+//! | `compiler`, `child`, `user` | the system's compiler, limited processes, the real user |
 //! | `library` | loaded code |
 //! | `workplace`, `memory_file` | folders to compile in, files to load from |
 //! | [`cache`] | compiled code on disk |
-//! | `loader` | the way from text to loaded code |
+//! | `loader` | the steps from text to loaded code |
 //! | `kernel` | running it |
 //!
-//! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it a function for each tile (`livefusion_tile`), which the machine calls at its guards. Where tiles do
-//! nearly all of the work, the state machine gets little of the compiler's time. The code gives the same
-//! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
-//! transcendental functions from their one source, [`loop_lang::math`], written into vectorised loops
-//! and called elsewhere.
+//! The code is a state machine over the loop's blocks, which can begin and pause at every guard.
+//! Each tile (`livefusion_tile`) is a separate function, which the machine calls at its guards.
+//! Where tiles do nearly all of the work, the state machine gets little of the compiler's time.
 //!
-//! Much that compilers do takes more than linear time in the size of a function. So the pieces of a long
-//! body are functions, and a chain of 250 maps takes gcc 0.6 s and not 1.9 s. A loop with more statements
-//! than tiles are written for is one function, the machine (20,000 statements in a block: 26 s with
-//! `-O3`). It is compiled with `-O1` and the simpler allocator, in linear time (100,000 statements: 6 s).
+//! The code gives the same bits as the interpreter: no contraction, and no reassociation beyond the
+//! loop's lanes. Transcendental functions have one source, [`loop_lang::math`]. They are inlined
+//! into vectorised loops and called elsewhere.
+//!
+//! Many compiler passes take more than linear time in the size of a function. So the pieces of a
+//! long body are separate functions: a chain of 250 maps takes gcc 0.6 s instead of 1.9 s. A loop
+//! with too many statements for tiles is one function, the machine (20,000 statements in a block:
+//! 26 s with `-O3`). It is compiled with `-O1` and the simpler allocator, in linear time (100,000
+//! statements: 6 s).
 
 pub mod cache;
 mod child;
@@ -57,7 +60,9 @@ pub use compiler::{CompilerLimits, flags};
 pub use emit::{Idea, Ideas};
 pub use user::is_another as runs_for_another;
 
-/// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
+/// Returns the path of the system's C compiler, from `CC` or the usual one.
+///
+/// The file need not exist.
 pub fn system_compiler() -> Result<PathBuf, CompileError> {
     Compiler::system().map(|c| c.path().to_path_buf())
 }
@@ -93,13 +98,14 @@ impl Default for CBackend {
 }
 
 impl CBackend {
-    /// The backend with the system's compiler: what `CC` names, else the usual one. It is looked
-    /// for when the first loop is compiled. Code is for this machine.
+    /// Creates the backend with the compiler of `CC` or the usual one.
+    ///
+    /// The compiler is found when the first loop is compiled. Code is for this machine.
     pub fn new() -> CBackend {
         CBackend::default()
     }
 
-    /// The backend with the compiler at a path.
+    /// Creates the backend with the compiler at a path.
     pub fn with_compiler(path: impl Into<PathBuf>) -> CBackend {
         CBackend {
             compiler: Some(path.into()),
@@ -107,62 +113,72 @@ impl CBackend {
         }
     }
 
-    /// The backend with a cache of its own choice, instead of the one that the environment asks for.
+    /// Sets the cache, in place of the environment's choice.
     pub fn with_cache(mut self, cache: KernelCache) -> CBackend {
         self.cache = cache;
         self
     }
 
-    /// The backend with other limits for its compiler than the default ones.
+    /// Sets the limits of the compiler.
     pub fn with_limits(mut self, limits: CompilerLimits) -> CBackend {
         self.limits = limits;
         self
     }
 
-    /// The backend whose code is for a machine. What the compiler is told by other means (a `CC` with flags for
-    /// another machine) does not count: it says an error where it does not have what the target has.
+    /// Sets the machine for which code is generated.
     ///
-    /// [`text`](CBackend::text) shows code for any machine; [`compile`](Backend::compile) is
+    /// Flags in `CC` for another machine do not change the target. The compiler reports an error if
+    /// it lacks a feature of the target.
+    ///
+    /// [`text`](CBackend::text) shows code for any machine. [`compile`](Backend::compile) is
     /// [`Unavailable`](CompileError::Unavailable) where this machine cannot run it.
     pub fn with_target(mut self, target: Target) -> CBackend {
         self.target = target;
         self
     }
 
-    /// The backend that writes loops as it is asked to. A sweep of a loop that is named becomes a tile, by the
-    /// decisions that are said of its rates and step by step otherwise; everything else is written as usual.
+    /// Sets user schedules.
     ///
-    /// Compiling a loop whose decisions are not legal is an [error](CompileError::Schedule).
+    /// In a named loop, each innermost loop becomes a tile. Its rates follow the given decisions,
+    /// and are step by step otherwise. Other loops are compiled as usual.
+    ///
+    /// Illegal decisions of a compiled loop are an [error](CompileError::Schedule).
     pub fn with_schedules(mut self, schedules: Schedules) -> CBackend {
         self.schedules = schedules;
         self
     }
 
-    /// The backend whose compiler sees to it that code for the target runs here, whatever the target: for tests.
+    /// Allows any target, with a compiler that emulates it.
+    ///
+    /// For tests.
     #[doc(hidden)]
     pub fn emulated(mut self) -> CBackend {
         self.emulates = true;
         self
     }
 
-    /// The backend whose code looks at itself while it runs, and ends the process where it reads or writes
-    /// out of bounds or does what C leaves undefined: for tests. gcc's code needs a process that has loaded
-    /// the sanitizer's library first (`LD_PRELOAD=$(gcc -print-file-name=libasan.so)`).
+    /// Generates self-checking code, for tests.
+    ///
+    /// The process ends at an access out of bounds or at undefined behaviour. With gcc the process
+    /// must have loaded the sanitizer's library first (`LD_PRELOAD=$(gcc
+    /// -print-file-name=libasan.so)`).
     #[doc(hidden)]
     pub fn sanitized(mut self) -> CBackend {
         self.sanitizes = true;
         self
     }
 
-    /// The backend without tiles: smaller and slower code with the same results, in which each of a loop's blocks
-    /// appears once.
+    /// Disables tiles, for smaller and slower code with the same results.
+    ///
+    /// Each of a loop's blocks then appears once.
     pub fn without_tiles(mut self) -> CBackend {
         self.form.tiles = false;
         self
     }
 
-    /// Compiles many loops in one run of the compiler. A loop that is not well formed does not hold
-    /// up the others.
+    /// Compiles many loops in one run of the compiler.
+    ///
+    /// A malformed loop does not affect the others.
     pub fn compile_batch(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         let loader = match self.loader() {
             Ok(loader) => loader,
@@ -198,9 +214,11 @@ impl CBackend {
         programs.iter().zip(planned).map(kernel).collect()
     }
 
-    /// The ideas by which a loop's code becomes fast; nothing is compiled.
+    /// Returns the optimisations in a loop's code, without compiling it.
     ///
-    /// Errors: a loop that does not verify, or that the backend refuses.
+    /// # Errors
+    ///
+    /// Fails if the loop does not verify, or if the backend refuses it.
     pub fn ideas(&self, program: &Loop) -> Result<Ideas, CompileError> {
         check(program)?;
         let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
@@ -208,9 +226,13 @@ impl CBackend {
         Ok(file.ideas().clone())
     }
 
-    /// The C of a loop's emit pass, for the backend's target; nothing is compiled.
+    /// Returns the C of a loop's emit pass, for the backend's target.
     ///
-    /// Errors: a loop that does not verify, or that the backend refuses.
+    /// Nothing is compiled.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the loop does not verify, or if the backend refuses it.
     ///
     /// ```
     /// # fn main() -> Result<(), livefusion_backend::CompileError> {
@@ -227,10 +249,13 @@ impl CBackend {
         self.text_of(&[program])
     }
 
-    /// The C of many loops' emit passes in one file. Each pass is called as its loop is, with `_emit` behind, and with a
-    /// number where two are called alike.
+    /// Returns the C of many loops' emit passes in one file.
     ///
-    /// Errors: a loop that does not verify, or that the backend refuses.
+    /// Each pass has its loop's name with the suffix `_emit`, and a number if two names are equal.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a loop does not verify, or if the backend refuses it.
     pub fn text_of(&self, programs: &[&Loop]) -> Result<String, CompileError> {
         let Written { file, planned, .. } = self.write(programs);
         planned.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -295,7 +320,7 @@ impl Backend for CBackend {
         self.text(program).ok()
     }
 
-    /// One run of the compiler for each loop, as many at once as there are processors.
+    /// Runs the compiler once for each loop, in parallel on all processors.
     fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let share = programs.len().div_ceil(processors).max(1);
@@ -304,7 +329,7 @@ impl Backend for CBackend {
         let mut shares = programs.chunks(share);
         let mine = shares.next().unwrap_or_default();
         std::thread::scope(|scope| {
-            // Where the system has no more threads for us, this one does the work.
+            // If the system has no more threads, this thread does the work.
             let compile = &compile;
             let others: Vec<_> = shares
                 .map(|share| {
@@ -333,13 +358,13 @@ impl Backend for CBackend {
 /// A file of loops that is ready for the compiler.
 struct Written {
     file: emit::File,
-    /// What it exports.
+    /// Its exported symbols.
     symbols: Vec<String>,
-    /// Each loop's layout, and which symbol its pass is; or why it is not in the file.
+    /// Each loop's layout and symbol index, or the reason why it is not in the file.
     planned: Vec<Result<(Layout, usize), CompileError>>,
 }
 
-/// Verifies a loop; generated code relies on it.
+/// Verifies a loop, as generated code requires.
 fn check(program: &Loop) -> Result<(), CompileError> {
     loop_lang::verify::verify(program).map_err(|faults| {
         let lines: Vec<String> = faults

@@ -7,7 +7,9 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A pass in a library, which stays loaded as long as one of its passes is held.
+/// Holds a pass in a library.
+///
+/// The library stays loaded as long as one of its passes is held.
 #[derive(Clone)]
 pub struct Pass {
     entry: Entry,
@@ -15,7 +17,7 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The pass. It must not be called once this is dropped.
+    /// Returns the pass, which must not be called after `self` is dropped.
     pub fn entry(&self) -> Entry {
         self.entry
     }
@@ -23,11 +25,11 @@ impl Pass {
 
 /// Loads a library, and looks up the passes in it.
 ///
-/// It is unloaded with the last of its passes. By then none of its code runs, since whoever calls a pass
-/// holds it; and nothing points into it: passes leave behind words and what the host allocates, and
-/// generated code has neither destructors nor threads. The file may go before, but while the library is
-/// loaded its path must never name another one: the system's loader knows what it has loaded by the path,
-/// too.
+/// The library is unloaded with the last of its passes. By then none of its code runs, since
+/// callers hold the pass. No pointer into it remains: passes leave only words and memory of the
+/// host, and generated code has neither destructors nor threads. The file may be deleted earlier.
+/// But while the library is loaded, its path must never name another one: the system's loader
+/// identifies libraries by path, too.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! From text to machine code: out of the cache on disk, else by the compiler.
+//! From text to machine code: through the cache on disk, else the compiler.
 
 use crate::cache::{KernelCache, Key, Lookup};
 use crate::compiler::{Compiler, unavailable};
@@ -21,14 +21,14 @@ pub struct Loader {
     refused: AtomicU64,
     compiled: AtomicU64,
     failed: AtomicU64,
-    /// Whether the compiler has ever ended with something.
+    /// Whether the compiler has ever finished.
     works: AtomicBool,
-    /// Why it is not asked again: it did not end, and had never done so before.
+    /// The reason why the compiler is not run again: it never finished, and timed out.
     hangs: OnceLock<CompileError>,
 }
 
 impl Loader {
-    /// A loader of code for a machine, with a compiler and a cache.
+    /// Creates a loader of code for a machine, with a compiler and a cache.
     pub fn new(compiler: Compiler, target: Target, cache: KernelCache) -> Loader {
         Loader {
             compiler,
@@ -43,7 +43,7 @@ impl Loader {
         }
     }
 
-    /// What came from where so far.
+    /// Returns the statistics of cache and compiler so far.
     pub fn disk_use(&self) -> DiskUse {
         DiskUse {
             hits: self.hits.load(Ordering::Relaxed),
@@ -53,12 +53,12 @@ impl Loader {
         }
     }
 
-    /// The machine that its files are for.
+    /// Returns the machine for which its files are compiled.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Makes machine code of a file, and looks up the passes in it.
+    /// Compiles and loads a file, and looks up the passes in it.
     pub fn load(&self, text: &Text, symbols: &[String]) -> Result<Vec<Pass>, CompileError> {
         if symbols.is_empty() {
             return Ok(Vec::new());
@@ -95,7 +95,7 @@ impl Loader {
         Ok(passes)
     }
 
-    /// Compiles a file with so many passes.
+    /// Compiles a file with `passes` passes.
     fn compile(&self, text: &Text, flags: &[&str], passes: usize) -> Result<Vec<u8>, CompileError> {
         if let Some(why) = self.hangs.get() {
             return Err(why.clone());
@@ -115,7 +115,8 @@ impl Loader {
         built
     }
 
-    /// What the cache has. What cannot be trusted, or not loaded, counts as refused.
+    /// Looks up a file in the cache. An entry that is untrusted or cannot be loaded counts as
+    /// refused.
     fn find(&self, key: &Key, symbols: &[String]) -> Option<Vec<Pass>> {
         let passes = match self.cache.find(key) {
             // SAFETY: only this user can have written it, its bytes are as they were written, and it was
@@ -131,14 +132,16 @@ impl Loader {
     }
 }
 
-/// Loads the bytes of a library: from memory, for there may be no folder from which code may be loaded; where
-/// that cannot be, from a file.
+/// Loads the bytes of a library.
+///
+/// Loads from memory if possible, since the temporary folder may forbid execution, and else from a
+/// file.
 ///
 /// # Safety
 ///
 /// As of [`library::load`].
 unsafe fn open(library: &[u8], symbols: &[String]) -> Result<Vec<Pass>, String> {
-    // SAFETY: what is asked of the caller.
+    // SAFETY: the caller's promise.
     let load = |path: &Path| unsafe { library::load(path, symbols) };
     if let Some(passes) = memory_file::with(library, |path| load(path).ok()) {
         return Ok(passes);

@@ -1,10 +1,11 @@
-//! Files that are in memory only, for loading what was checked and nothing else.
+//! Files in memory only, to load exactly the checked bytes.
 
 use std::path::Path;
 
-/// Calls `load` with the path of a file in memory that holds `bytes`; none where there is no such
-/// thing, or if `load` gives none. No two calls in a process have the same path: the system's loader
-/// would take the second for the first.
+/// Calls `load` with the path of a file in memory that holds `bytes`.
+///
+/// Returns `None` where the system has no such files, or if `load` returns `None`. No two calls in
+/// a process have the same path: the system's loader would take the second file for the first.
 #[cfg(target_os = "linux")]
 pub fn with<T>(bytes: &[u8], load: impl FnOnce(&Path) -> Option<T>) -> Option<T> {
     use rustix::fs::{MemfdFlags, memfd_create};
@@ -16,8 +17,8 @@ pub fn with<T>(bytes: &[u8], load: impl FnOnce(&Path) -> Option<T>) -> Option<T>
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let mut file = File::from(memfd_create("livefusion", MemfdFlags::CLOEXEC).ok()?);
     file.write_all(bytes).ok()?;
-    // Descriptors are used again. The serial number is in the path as slashes and dots, which mean
-    // nothing: `/` for a 0, `/.` for a 1.
+    // Descriptors are reused, so the path must differ. The serial number is encoded in redundant
+    // slashes and dots: `/` for a 0, `/.` for a 1.
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let digits = format!("{serial:b}");
     let dots: Vec<&str> = digits
@@ -28,7 +29,7 @@ pub fn with<T>(bytes: &[u8], load: impl FnOnce(&Path) -> Option<T>) -> Option<T>
     load(Path::new(&path))
 }
 
-/// As above, elsewhere: there is no such thing.
+/// Returns `None`, since the system has no such files.
 #[cfg(not(target_os = "linux"))]
 pub fn with<T>(_: &[u8], _: impl FnOnce(&Path) -> Option<T>) -> Option<T> {
     None

@@ -3,7 +3,7 @@
 use loop_lang::ir::{Loop, Order, Type, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What else there is to name beside a variable's value.
+/// Lists the names of a variable besides its value's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Facet {
     /// An array's length.
@@ -14,7 +14,7 @@ pub enum Facet {
     Lanes,
     /// A `Lanes` group's variable joined, for readers after its loop.
     Joined,
-    /// What readers of a `Prefix` group's variable see.
+    /// A `Prefix` group's variable, as its readers see it.
     Now,
     /// Total of a `Prefix` group's finished blocks.
     Total,
@@ -22,21 +22,22 @@ pub enum Facet {
     Last,
     /// Tree entries of a `Prefix` group.
     Tree,
-    /// The function that joins a `Lanes` group; named after its first variable.
+    /// The function that joins a `Lanes` group, named after its first variable.
     Join,
 }
 
-/// Names that are C's, or those of our types; nothing else has them.
+/// Names reserved by C and by our types.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float \
     for goto if inline int long register restrict return short signed sizeof static struct switch \
     typedef union unsigned void volatile while asm typeof bool true false linux unix i8 i16 i32 i64 \
     u8 u16 u32 u64 f32 f64";
 
-/// Names of what the state machine and calls of tiles declare; variables with these names get another.
+/// Names declared by the state machine and by calls of tiles. Variables with these names are
+/// renamed.
 const OURS: &str = "run steps limit event position trapped outcome strip lane from end count left \
     left_at rest size first l width tile";
 
-/// The C names of one loop.
+/// Holds the C names of one loop.
 pub struct Names {
     vars: Vec<String>,
     facets: FxHashMap<(Var, Facet), String>,
@@ -44,7 +45,9 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names everything in `program`; functions are prefixed with `symbol`, the kernel's own name.
+    /// Names everything in `program`.
+    ///
+    /// Functions are prefixed with `symbol`, the kernel's own name.
     pub fn of(program: &Loop, carried: &[Var], symbol: &str) -> Names {
         let mut unique = Unique::beside_words();
         for word in OURS.split_whitespace() {
@@ -103,32 +106,32 @@ impl Names {
         self.facets.insert((v, facet), name);
     }
 
-    /// The variable's own name.
+    /// Returns the variable's own name.
     pub fn var(&self, v: Var) -> &str {
         &self.vars[v.index()]
     }
 
-    /// The name of something beside the variable.
+    /// Returns the name of a facet of a variable.
     pub fn facet(&self, v: Var, facet: Facet) -> &str {
         self.facets.get(&(v, facet)).map_or(self.var(v), |s| s)
     }
 
-    /// A combine function's name.
+    /// Returns a combine function's name.
     pub fn function(&self, index: usize) -> &str {
         &self.functions[index]
     }
 }
 
-/// Hands out identifiers, none twice.
+/// Makes unique identifiers.
 #[derive(Default)]
 pub struct Unique {
     taken: FxHashSet<String>,
-    /// The number to try next for a name that is taken.
+    /// The number to try next for a taken name.
     next: FxHashMap<String, u32>,
 }
 
 impl Unique {
-    /// What is handed out is no word of C.
+    /// Excludes the words of C.
     pub fn beside_words() -> Unique {
         let mut unique = Unique::default();
         for word in RESERVED.split_whitespace() {
@@ -137,7 +140,7 @@ impl Unique {
         unique
     }
 
-    /// An identifier close to `wanted` that was not handed out before.
+    /// Returns an unused identifier close to `wanted`.
     pub fn pick(&mut self, wanted: &str) -> String {
         let base = identifier(wanted);
         let mut name = base.clone();
@@ -150,7 +153,9 @@ impl Unique {
     }
 }
 
-/// `name` with everything replaced that C does not allow, and out of the way of `lf_` and `_`.
+/// Turns `name` into a valid C identifier.
+///
+/// It does not begin with `lf_` or `_`.
 pub fn identifier(name: &str) -> String {
     let mut out: String = name
         .chars()

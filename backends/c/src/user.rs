@@ -1,7 +1,8 @@
-//! Who runs this process, and which files are theirs.
+//! The user of this process, and ownership of files.
 
-/// Whether the process runs for another user or group than the one who started it. What the environment
-/// says is then somebody else's word.
+/// Returns whether the process runs for another user or group than its starter.
+///
+/// The environment is then not trusted.
 pub fn is_another() -> bool {
     #[cfg(unix)]
     {
@@ -12,7 +13,7 @@ pub fn is_another() -> bool {
     false
 }
 
-/// Whether this user made a file.
+/// Returns whether this user owns a file.
 #[cfg(unix)]
 pub fn owns(stat: &rustix::fs::Stat) -> bool {
     stat.st_uid == rustix::process::geteuid().as_raw()

@@ -1,16 +1,16 @@
-//! Folders in which the compiler works. They go when it is done, or with the next process.
+//! Temporary folders for the compiler, removed after use or by the next process.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// What the names of the folders begin with.
+/// The prefix of folder names.
 const PREFIX: &str = "livefusion-compiles-";
 
-/// How many letters, drawn by chance, follow.
+/// The number of random letters after the prefix.
 const LETTERS: usize = 12;
 
-/// Where the folders are.
+/// Returns the parent of the folders.
 fn parent() -> PathBuf {
     match crate::user::is_another() {
         true => "/tmp".into(),
@@ -30,12 +30,12 @@ fn make(parent: &Path) -> io::Result<TempDir> {
 pub use marked::new;
 
 #[cfg(not(unix))]
-/// A folder; it goes when it is dropped.
+/// Creates a folder, which is removed when it is dropped.
 pub fn new() -> io::Result<TempDir> {
     make(&parent())
 }
 
-/// Folders with a file in them that says whose they are, locked as long as they are in use.
+/// Folders with a marker file: it names the owner, and is locked while the folder is in use.
 #[cfg(unix)]
 mod marked {
     use super::{LETTERS, PREFIX, make, parent};
@@ -48,23 +48,25 @@ mod marked {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    /// The name of the file.
+    /// The name of the marker file.
     const MARKER: &str = "livefusion.lock";
 
-    /// What is in it.
+    /// The text of the marker file.
     const MARK: &str = "livefusion compiles in this folder, and holds a lock on this file while it does.\n\
         Without the lock it was left by a process that was killed, and the next one removes it.\n";
 
-    /// A folder that only this user can enter; it goes when this is dropped.
+    /// Holds a folder that only this user can enter, removed when dropped.
     pub struct Workplace {
         path: PathBuf,
         folder: OwnedFd,
-        /// Locked.
+        /// The locked marker.
         _marker: File,
     }
 
-    /// A folder to work in. The first call in a process also removes those of this user that were left
-    /// behind by processes that ended while their compilers ran.
+    /// Creates a folder to work in.
+    ///
+    /// The first call in a process also removes abandoned folders of this user. These were left by
+    /// processes that died while their compilers ran.
     pub fn new() -> io::Result<Workplace> {
         static TIDIED: AtomicBool = AtomicBool::new(false);
         let parent = parent();
@@ -79,8 +81,8 @@ mod marked {
             let new = make(parent)?;
             let folder = open(new.path())?;
             let mut marker = File::create_new(new.path().join(MARKER))?;
-            // Without the text nobody takes the folder for one that was left behind. Where files cannot be
-            // locked, it stays so.
+            // A folder without the text never counts as abandoned. Where files cannot be locked,
+            // the text stays out.
             if marker.lock().is_ok() {
                 marker.write_all(MARK.as_bytes())?;
             }
@@ -91,7 +93,7 @@ mod marked {
             })
         }
 
-        /// Where it is.
+        /// Returns its path.
         pub fn path(&self) -> &Path {
             &self.path
         }
@@ -108,7 +110,7 @@ mod marked {
         Ok(rustix::fs::open(folder, flags, Mode::empty())?)
     }
 
-    /// Removes folders that were left behind.
+    /// Removes abandoned folders.
     pub(super) fn tidy(parent: &Path) {
         let entries = fs::read_dir(parent);
         for entry in entries.into_iter().flatten().flatten() {
@@ -123,7 +125,8 @@ mod marked {
         }
     }
 
-    /// A folder of this user's with a marker of this user's that nobody holds the lock of; and the lock.
+    /// Opens an abandoned folder: it and its marker belong to this user, and the marker is not
+    /// locked. Also returns the lock.
     fn left_behind(path: &Path) -> Option<(OwnedFd, File)> {
         let folder = open(path).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -141,8 +144,8 @@ mod marked {
         (text == MARK.as_bytes()).then_some((folder, marker))
     }
 
-    /// Removes a folder. The marker goes last: what somebody who is about to end still writes does not keep
-    /// the next process from removing the rest.
+    /// Removes a folder. The marker goes last: a dying compiler may still write files, and then the
+    /// next process can remove the rest.
     fn remove(path: &Path, folder: &OwnedFd) {
         for _ in 0..3 {
             if empty(path, folder).is_ok() && fs::remove_dir(path).is_ok() {
@@ -160,7 +163,7 @@ mod marked {
                 continue;
             }
             if unlinkat(folder, name, AtFlags::empty()).is_err() {
-                // What compilers put into folders of their own.
+                // Subfolders made by compilers.
                 let name = std::os::unix::ffi::OsStrExt::from_bytes(name.to_bytes());
                 fs::remove_dir_all(path.join::<&std::ffi::OsStr>(name))?;
             }
@@ -176,7 +179,7 @@ mod marked {
         use super::*;
         use std::os::unix::fs::symlink;
 
-        /// A folder as a process leaves it that is killed.
+        /// Makes a folder as a killed process leaves it.
         fn abandoned(parent: &Path) -> PathBuf {
             let work = Workplace::within(parent).unwrap();
             let path = work.path.clone();
@@ -205,7 +208,7 @@ mod marked {
             let parent = tempfile::tempdir().unwrap();
             let left = abandoned(parent.path());
             let used = Workplace::within(parent.path()).unwrap();
-            // Folders that a user may have, with names and even markers like ours.
+            // Folders of the user, with names and even markers like ours.
             let named = |letters: &str| parent.path().join(format!("{PREFIX}{letters}"));
             let theirs = [
                 parent.path().join("livefusion-0.1.0"),
@@ -229,7 +232,7 @@ mod marked {
             for folder in &theirs {
                 assert!(folder.join("thesis.txt").exists(), "{}", folder.display());
             }
-            // With name and marker, but of another user.
+            // With name and marker, but owned by another user.
             fs::write(theirs[2].join(MARKER), MARK).unwrap();
             if std::os::unix::fs::chown(&theirs[2], Some(12345), None).is_ok() {
                 tidy(parent.path());

@@ -1,4 +1,4 @@
-//! The cache on disk: what is found there, what is not trusted, what goes when it is full.
+//! The cache on disk: hits, untrusted entries, and eviction.
 #![cfg(unix)]
 
 use crate::common::*;
@@ -20,7 +20,7 @@ fn in_folder(path: &Path) -> CBackend {
     with(&KernelCache::in_folder(path))
 }
 
-/// Compiles a loop and runs it; what became of its files.
+/// Compiles a loop and runs it. Returns the file statistics.
 fn force(backend: &CBackend, program: &Loop) -> DiskUse {
     let kernel = backend.compile(program).unwrap();
     sums_well(&*kernel);
@@ -37,7 +37,7 @@ fn sums_well(kernel: &dyn Kernel) {
     assert_eq!(results[0].1, [32f64.to_bits()]);
 }
 
-/// Dot products by other names: the texts differ, and so do their entries.
+/// Dot products with other names: the texts differ, and so do their entries.
 fn dot(name: &str) -> Loop {
     let mut program = loop_file("dot");
     program.name = name.into();
@@ -72,7 +72,7 @@ const REFUSED: DiskUse = DiskUse {
     failed: 0,
 };
 
-/// A cache with one entry, in a folder of a folder.
+/// Creates a cache with one entry, in a nested folder.
 fn one_entry() -> (TempDir, PathBuf, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("a/kernels");
@@ -93,7 +93,7 @@ fn cache_finds_a_compiled_kernel() {
     assert_eq!(entries(&folder).len(), 2);
 }
 
-/// The system's loader must not take one library for another that it has loaded before.
+/// The system's loader must not confuse two libraries loaded one after the other.
 #[test]
 fn found_libraries_are_told_apart() {
     let (_temporary, folder, _) = one_entry();
@@ -129,8 +129,10 @@ fn summaries_are_kept_too() {
     assert_eq!((second.hits, second.compiled), (2, 0));
 }
 
-/// Writes a program by way of another process: if this one had the file open while another test starts a
-/// compiler, that would have it open too, and the system would not run it.
+/// Writes a script from another process.
+///
+/// A compiler started by a parallel test would inherit an open file, and the system would then
+/// refuse to run it.
 fn write_script(path: &Path, text: &str) {
     let write = "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\"";
     let mut command = std::process::Command::new("sh");
@@ -175,7 +177,7 @@ fn damaged_entries_are_replaced() {
     }
 }
 
-/// An entry in the place of another, whole and by this user.
+/// An entry in another one's place, undamaged and owned by this user.
 #[test]
 fn an_entry_of_another_key_is_replaced() {
     let (_temporary, folder, entry) = one_entry();
@@ -241,13 +243,13 @@ fn folders_of_others_are_not_used() {
     let open = temporary.path().join("open");
     fs::create_dir(&open).unwrap();
     let mode_is = |mode| fs::metadata(&open).unwrap().mode() & 0o7777 == mode;
-    // Others can have put something there.
+    // Others could have put files there.
     for mode in [0o702, 0o770, 0o1777] {
         fs::set_permissions(&open, Permissions::from_mode(mode)).unwrap();
         unused(&open, "open to other users");
         assert!(mode_is(mode));
     }
-    // Somebody's home, say: nothing that the cache may close.
+    // A folder with other files, such as a home folder, must keep its mode.
     let notes = open.join("notes");
     File::create(&notes).unwrap();
     for mode in [0o755, 0o710] {
@@ -328,7 +330,7 @@ fn cache_evicts_the_least_recently_used_first() {
         assert!(!half.exists());
     }
     old(&entry, 50);
-    // The oldest is used again, and so the second oldest goes.
+    // The oldest entry is used again, so the second oldest is evicted.
     assert_eq!(force(&in_folder(&folder), &dot("dot")), HIT);
     assert_eq!(force(&with(&room_for_four), &dot("d")), MISS);
     let hits = |name| force(&with(&room_for_four), &dot(name)).hits;
@@ -352,7 +354,7 @@ fn an_entry_beyond_the_limit_is_not_kept() {
     }
 }
 
-/// Many at once, each with its own handle on the folder, with and without room.
+/// Many caches at once, each with its own handle on the folder, with and without enough space.
 #[test]
 fn many_may_use_one_folder_at_once() {
     let (_temporary, folder, entry) = one_entry();
@@ -375,7 +377,7 @@ fn many_may_use_one_folder_at_once() {
     assert!(entries(&folder).iter().all(|e| e.extension().is_none()));
 }
 
-/// The loops of a program are compiled at once; each is an entry of its own, whatever it came with.
+/// The loops of a program are compiled together, but each has its own entry.
 #[test]
 fn loops_of_a_program_are_entries_of_their_own() {
     let (_temporary, folder, _) = one_entry();

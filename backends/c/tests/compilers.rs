@@ -1,6 +1,7 @@
-//! Compilers that hang, fail, leave something behind or are killed: nothing waits for them, nothing of them
-//! stays. Compilers are shell scripts here, and each process that compiles is this program again, in a
-//! temporary folder of its own.
+//! Compilers that hang, fail, leave processes behind or are killed.
+//!
+//! Compilation must not wait for them, and nothing of them may remain. The compilers are shell
+//! scripts. Each compiling process is this program again, with its own temporary folder.
 #![cfg(unix)]
 
 mod common;
@@ -16,18 +17,18 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Names the compiler of a child of this process.
+/// Names the compiler of a child process.
 const CC: &str = "LIVEFUSION_TEST_CC";
-/// How many milliseconds it may take.
+/// Its time limit in milliseconds.
 const MILLIS: &str = "LIVEFUSION_TEST_MILLIS";
 
-/// Whether its code looks at itself.
+/// Whether its code checks itself.
 const SANITIZED: &str = "LIVEFUSION_TEST_SANITIZED";
 
 /// Longer than any test waits.
 const LONG: u64 = 60_000;
 
-/// What a child does and says; a test that only checks something when a parent started it.
+/// The actions and messages of a child. The test does nothing unless a parent started it.
 #[test]
 fn child() {
     let Some(cc) = std::env::var_os(CC) else {
@@ -50,7 +51,7 @@ fn child() {
         }
         Err(CompileError::Unavailable { why, .. }) => format!("unavailable {why}"),
         Err(e @ CompileError::TimedOut { .. }) => {
-            // It has never made anything, and is not asked again.
+            // It has never succeeded, so it is not run again.
             let again = backend.compile(&loop_file("map")).err();
             assert!(matches!(again, Some(CompileError::Unavailable { .. })));
             format!("timed out {e}")
@@ -61,10 +62,10 @@ fn child() {
     println!("\nCHILD {} {} {said}", used.refused, used.failed);
 }
 
-/// A place for a test: compilers, a temporary folder for children, a cache.
+/// The folder of a test: compilers, a temporary folder for children, a cache.
 struct Place {
     folder: TempDir,
-    /// How many compilers were made. A process may be about to start an earlier one.
+    /// The number of compilers made. A process may be about to start an earlier one.
     compilers: Cell<u32>,
 }
 
@@ -80,8 +81,10 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// A script. Another process writes it: if this one had the file open while another test starts a
-    /// process, that would have it open too, and the system would not run it.
+    /// Makes a script, written by another process.
+    ///
+    /// A process started by a parallel test would inherit an open file, and the system would then
+    /// refuse to run it.
     fn script(&self, text: &str) -> PathBuf {
         self.compilers.update(|n| n + 1);
         let path = self.path(&format!("cc-{}", self.compilers.get()));
@@ -92,7 +95,8 @@ impl Place {
         path
     }
 
-    /// A script that does something, and then compiles; quickly, since all compile the same.
+    /// Makes a script that runs a command and then compiles. All tests compile one source, so it
+    /// caches the output.
     fn compiles_after(&self, text: &str) -> PathBuf {
         let cc = livefusion_c::system_compiler().unwrap();
         let (cc, made) = (cc.display(), self.path("made.so"));
@@ -105,7 +109,7 @@ impl Place {
         ))
     }
 
-    /// A process that compiles, with a shell's command before it.
+    /// Starts a process that compiles, after a shell command.
     fn start_after(&self, first: &str, cc: &Path, millis: u64) -> Child {
         let mut command = Command::new("sh");
         command
@@ -125,13 +129,13 @@ impl Place {
         self.start_after(":", cc, millis)
     }
 
-    /// What is in the children's temporary folder.
+    /// Lists the children's temporary folder.
     fn left(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path("tmp")).unwrap();
         entries.map(|e| e.unwrap().path()).collect()
     }
 
-    /// What a compiler wrote into a file, once it has.
+    /// Returns the text that a compiler wrote into a file, once it exists.
     fn read(&self, name: &str) -> String {
         soon("a file", || {
             fs::read_to_string(self.path(name))
@@ -143,7 +147,7 @@ impl Place {
     }
 }
 
-/// Refused entries of the cache, failures of the compiler, and what came of it.
+/// Returns refused cache entries, compiler failures, and the child's message.
 fn end(child: Child) -> (u64, u64, String) {
     let Output {
         status,
@@ -159,7 +163,7 @@ fn end(child: Child) -> (u64, u64, String) {
     (count(), count(), words.next().unwrap().into())
 }
 
-/// Waits for something that is about to be so.
+/// Waits until a result is found.
 fn soon<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
@@ -171,7 +175,7 @@ fn soon<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits until a process has ended. What nobody has asked for its status is there, but dead.
+/// Waits until a process has ended. A zombie counts as ended.
 fn gone(pid: &str) {
     soon("end of a process", || {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -219,7 +223,7 @@ fn a_compiler_that_has_worked_is_asked_again() {
         time: Duration::from_millis(500),
         ..CompilerLimits::default()
     };
-    // The first compilation is the real one, and has as much time as it needs.
+    // The first compilation is the real one, without a tight limit.
     end(place.start(&cc, LONG));
     let map = loop_file("map");
     let result = |backend: &CBackend| backend.compile(&map).map(|_| ());
@@ -238,7 +242,7 @@ fn a_compiler_that_has_worked_is_asked_again() {
     soon("kernel", || result(&backend).ok());
 }
 
-/// A wrapper may leave a server behind that has everything open that the wrapper had.
+/// A wrapper may leave a server behind that inherits all its open files.
 #[test]
 fn nobody_waits_for_what_a_compiler_leaves_behind() {
     let place = Place::new();
@@ -259,7 +263,7 @@ fn failures_are_quoted_and_counted() {
     let (_, failed, said) = end(place.start(&cc, LONG));
     assert_eq!(failed, 1);
     assert!(said.starts_with("failed"), "{said}");
-    // A compiler without an interpreter for it cannot be run at all.
+    // A compiler script with a missing interpreter cannot run at all.
     let cc = place.path("cc");
     fs::write(&cc, "#!/nowhere/sh\n").unwrap();
     let (.., said) = end(place.start(&cc, LONG));
@@ -282,7 +286,7 @@ fn a_compiler_has_so_much_memory() {
     };
     assert!(said.starts_with("failed"), "{said}");
     assert!(said_of(&cc, ":").contains("error: 524288 KiB, 61 s"));
-    // What the process may have itself is not more for the compiler.
+    // The process's own limits also hold for the compiler.
     assert!(said_of(&cc, "ulimit -t 40; ulimit -d 400000").contains("error: 400000 KiB, 40 s"));
     let cc = place.script("awk 'BEGIN { x = \"x\"; while (1) x = x x }' || exit 1\n");
     let (_, failed, said) = end(place.start(&cc, LONG));
@@ -290,7 +294,7 @@ fn a_compiler_has_so_much_memory() {
     assert_eq!(place.left(), Vec::<PathBuf>::new());
 }
 
-/// The next process removes what a killed one left, and nothing else.
+/// The next process removes a killed one's folders, and nothing else.
 #[test]
 fn folders_of_killed_processes_go_with_the_next() {
     let place = Place::new();
@@ -307,7 +311,7 @@ fn folders_of_killed_processes_go_with_the_next() {
             .set_modified(long_ago)
             .unwrap();
     }
-    // Nobody ends the compiler of a process that is killed.
+    // The compiler of a killed process keeps running.
     let hangs = place.script("exec sleep 40\n");
     let made = || {
         place
@@ -320,7 +324,7 @@ fn folders_of_killed_processes_go_with_the_next() {
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(left.exists());
-    // One that is in use stays.
+    // A folder in use stays.
     let mut second = place.start(&hangs, LONG);
     let used = soon("folder", || made().filter(|p| *p != left));
     assert!(!left.exists());
@@ -338,7 +342,7 @@ fn folders_of_killed_processes_go_with_the_next() {
 fn kills_in_mid_compile_leave_nothing_that_lasts() {
     let place = Place::new();
     let cc = place.compiles_after("sleep 0.03");
-    // The real compiler's turn.
+    // Now the real compiler.
     assert_eq!(end(place.start(&cc, LONG)).2, "ran");
     for i in 0..50 {
         let _ = fs::remove_dir_all(place.path("kernels"));
@@ -350,7 +354,8 @@ fn kills_in_mid_compile_leave_nothing_that_lasts() {
     for _ in 0..2 {
         assert_eq!(end(place.start(&cc, LONG)), (0, 0, "ran".into()));
     }
-    // A process may have been killed before it had locked and marked its folder; that is empty, or nearly.
+    // A process may have been killed before it had locked and marked its folder. Such a folder is
+    // nearly empty.
     let heavy = |p: &PathBuf| p.join("kernel.c").exists();
     assert_eq!(place.left().iter().filter(|p| heavy(p)).count(), 0);
 }
@@ -366,7 +371,7 @@ fn eight_processes_at_once() {
     assert_eq!(place.left(), Vec::<PathBuf>::new());
 }
 
-/// Disks that are full (nothing can be written), and folders where nothing can be made.
+/// Full disks (nothing can be written), and folders in which no file can be created.
 #[cfg(target_os = "linux")]
 #[test]
 fn full_and_read_only_disks_are_reasons() {
@@ -380,7 +385,7 @@ fn full_and_read_only_disks_are_reasons() {
         said.starts_with("unavailable no temporary folder"),
         "{said}"
     );
-    // A cache that cannot be made, and one that cannot be written.
+    // A cache that cannot be created, and one that cannot be written.
     for cache in ["/proc/livefusion", "/proc/$$/fd"] {
         let first = format!("export LIVEFUSION_CACHE_DIR={cache}");
         assert_eq!(
@@ -392,8 +397,9 @@ fn full_and_read_only_disks_are_reasons() {
     assert_eq!(place.left(), Vec::<PathBuf>::new());
 }
 
-/// Code is loaded from memory where nothing in the temporary folder may be run. Where a test cannot mount a
-/// disk of that kind, it has nothing to try.
+/// Code is loaded from memory if the temporary folder forbids execution.
+///
+/// The test is skipped where it cannot mount such a disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn code_need_not_be_loaded_from_the_temporary_folder() {
@@ -415,7 +421,7 @@ fn code_need_not_be_loaded_from_the_temporary_folder() {
     assert!(!mounted || said.contains("CHILD 0 0 ran"), "{said}");
 }
 
-/// A folder that others may write to is not used, and somebody is told: once.
+/// A folder that others may write to is not used, and the user is warned once.
 #[test]
 fn a_cache_that_is_not_private_is_spoken_of_once() {
     use std::os::unix::fs::PermissionsExt;
@@ -436,7 +442,7 @@ fn a_cache_that_is_not_private_is_spoken_of_once() {
     assert_eq!(fs::read_dir(&kernels).unwrap().count(), 1);
 }
 
-/// A process that runs for another user than the one who started it does not ask the environment.
+/// A process that runs for another user than its starter ignores the environment.
 #[cfg(target_os = "linux")]
 #[test]
 fn for_another_user_no_programs_of_the_environment_are_run() {
@@ -459,13 +465,13 @@ fn for_another_user_no_programs_of_the_environment_are_run() {
         .wait_with_output()
         .unwrap();
     let said = String::from_utf8_lossy(&child.stdout).into_owned();
-    // Only root can start such a process; others have nothing to try.
+    // Only root can start such a process. Other users skip the check.
     assert!(said.is_empty() || said.contains("CHILD 0 0 ran"), "{said}");
     assert!(!asked.exists());
     assert_eq!(place.left(), Vec::<PathBuf>::new());
 }
 
-/// What generated code never does is put into it here.
+/// An error is inserted here, since generated code is correct.
 #[cfg(target_os = "linux")]
 #[test]
 fn sanitized_code_ends_the_process_where_it_is_wrong() {

@@ -1,4 +1,4 @@
-//! Largest and smallest floats where one instruction does not tell: NaN, zeros of both signs, infinities.
+//! Largest and smallest floats where one instruction is not enough: NaN, signed zeros, infinities.
 
 use crate::common::*;
 use livefusion_backend::Backend;
@@ -22,7 +22,7 @@ fn special_numbers_are_ordered_as_interpreted() {
     ];
     let mut numbers = Numbers(7);
     for n in (0..70).chain([1000, 20_000]) {
-        // Which of them occur: each alone, pairs, all.
+        // All sets of special values.
         for among in 1..128u64 {
             if n > 70 && among % 9 != 1 {
                 continue;

@@ -1,4 +1,4 @@
-//! Traps, the memory limit, arguments that do not fit, compilers that are not there or fail.
+//! Traps, the memory limit, bad arguments, missing and failing compilers.
 
 use crate::common::*;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Memory, Outcome, Pass, View};
@@ -37,7 +37,7 @@ fn a_gather_outside_traps() {
             assert_eq!(outcome, Outcome::Trapped(None));
         }
     }
-    // Nothing is read from an empty table.
+    // An empty table is never read.
     let outcome = both(&program, &[indices(0), Data::F64(vec![])], &[u64::MAX]).0;
     assert_eq!(outcome, Outcome::Trapped(None));
     assert_eq!(
@@ -124,7 +124,7 @@ fn short_arrays_are_safe() {
     }
 }
 
-/// A scalar loop that would not end once its division has trapped.
+/// A scalar loop that would not end after its division has trapped.
 #[test]
 fn trapped_scalar_loops_end() {
     let program = loop_file("halves");
@@ -187,7 +187,7 @@ fn wrong_arguments_and_frames_are_refused() {
         frame.words[word] = value;
         assert!(refused(kernel.run(Pass::Emit, 1, &mut frame, &good)));
     }
-    // Any words at all are safe to resume from.
+    // Resuming from random words is safe.
     for seed in 0..50 {
         let mut numbers = Numbers(seed);
         let mut frame = Frame::new(kernel.layout());

@@ -1,6 +1,7 @@
-//! Filters in vectors: every element size beside every other, nested filters, folds and scans beside them,
-//! tails of all lengths, everything kept and nothing: always the bits of the interpreter, cut into spans
-//! or not.
+//! Filters in vectors give the interpreter's bits, however they are cut into spans.
+//!
+//! The cases combine all element sizes, nested filters, and folds and scans fused with them.
+//! Epilogues have all lengths, and filters keep all elements, some, or none.
 
 use crate::common::*;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Kernel};
@@ -10,15 +11,15 @@ use livefusion_tile::target::Target;
 use loop_lang::types::Ty;
 use loop_lang::{Const, Loop};
 
-/// What a loop does beside filtering.
+/// The optional parts of a loop besides its filters.
 struct Extras {
-    /// Positions of the kept elements are kept, too: words beside elements of any size.
+    /// Stores the positions of the kept elements: words combined with elements of any size.
     positions: bool,
-    /// The sum of all elements and that of the kept ones, the largest and the smallest kept.
+    /// The sums of all and of kept elements, and the largest and smallest kept element.
     folds: bool,
     /// The first of the largest kept elements, left to right.
     best: bool,
-    /// The running sum of all elements, and that of the kept ones.
+    /// The running sums of all and of kept elements.
     scans: [bool; 2],
     /// Kept elements below a limit trap.
     trap: bool,
@@ -32,7 +33,7 @@ const NONE: Extras = Extras {
     trap: false,
 };
 
-/// Elements above a limit, with their tags, and twice those of them that are tagged.
+/// Keeps elements above a limit, with their tags. A second filter doubles the tagged ones.
 fn filters(ty: Ty, extras: &Extras) -> Loop {
     let t = ty.name();
     let zero = Const::zero(ty);
@@ -40,7 +41,7 @@ fn filters(ty: Ty, extras: &Extras) -> Loop {
     let (least, most) = match ty {
         Ty::F32 => ("nan.f32".to_string(), "nan.f32".to_string()),
         Ty::F64 => ("nan".to_string(), "nan".to_string()),
-        // Any integers will do where nothing is kept: they are joined with zero_1.
+        // Any integers will do for empty results: they are joined with zero_1.
         _ => (zero.to_string(), zero.to_string()),
     };
     let nothing = match ty {
@@ -177,7 +178,7 @@ done_0, done_1, done_2:
     loop_of(&text)
 }
 
-/// Elements from a small range, and now and then what is special about floats.
+/// Draws elements from a small range, and sometimes special floats.
 fn elements(numbers: &mut Numbers, ty: Ty, n: usize) -> Buffer {
     let mut buffer = Buffer::zeroed(ty, n).unwrap();
     for i in 0..n {
@@ -217,7 +218,7 @@ const TYPES: [Ty; 10] = [
     Ty::F64,
 ];
 
-/// The same results from all kernels for arrays of `n` elements, with the limit at `limit`.
+/// Checks that all kernels agree on arrays of `n` elements, with the limit at `limit`.
 fn agree(kernels: &[&dyn Kernel], ty: Ty, n: usize, limit: f64, spans: &[&[u64]]) {
     let mut numbers = Numbers(n as u64 + 7);
     let arr = elements(&mut numbers, ty, n);
@@ -253,7 +254,7 @@ fn check_with(backend: &CBackend, has_vectors: bool, extras: &Extras, tails: usi
     for ((ty, program), kernel) in TYPES.iter().zip(&loops).zip(compiled) {
         let kernel = kernel.unwrap();
         let source = kernel.source().unwrap();
-        // Where there are no vectors, nothing is packed.
+        // Without vectors, nothing is packed.
         assert!(
             source.contains("lf_pack_") == has_vectors,
             "{ty} is not in vectors, or is:\n{source}"
@@ -314,7 +315,8 @@ fn traps_of_what_is_kept() {
     check(&Extras { trap: true, ..NONE });
 }
 
-/// A backend for a machine, whose compiler is the system's with more flags, as a script in `folder`.
+/// Returns a backend for a machine whose compiler is a script in `folder`: the system's with more
+/// flags.
 #[cfg(unix)]
 fn emulated(folder: &std::path::Path, target: Target, flags: &str) -> CBackend {
     use std::os::unix::fs::PermissionsExt;
@@ -328,7 +330,7 @@ fn emulated(folder: &std::path::Path, target: Target, flags: &str) -> CBackend {
         .emulated()
 }
 
-/// Instructions of the widest registers, in plain C: no such machine is needed to run what uses them.
+/// Defines the instructions of the widest registers in plain C, so that any machine can run them.
 #[cfg(unix)]
 fn instructions() -> String {
     let mut text = String::new();
@@ -382,12 +384,12 @@ static inline unsigned long my_{name}(m_{letter} x) {{
 static inline void my_movntdq512(v_stream *p, v_stream x) { *p = x; }
 #define __builtin_ia32_movntdq512 my_movntdq512
 ";
-    // Values that compilers are not to look into are the same where they do.
+    // Hiding values from the compiler is not needed here.
     text += "#define __asm__(...)\n";
     text
 }
 
-/// Comparisons into bits, and choices by bits.
+/// Defines comparisons into bit masks, and selections by bit masks.
 #[cfg(unix)]
 fn masked(letter: &str, ty: &str, lanes: usize, bytes: usize) -> String {
     let bits = bytes * 8;
@@ -401,7 +403,7 @@ static inline {v} my_blend{letter}{bits}({v} x, {v} y, unsigned long bits) {{
 #define __builtin_ia32_blendm{letter}_{bits}_mask my_blend{letter}{bits}
 "
     );
-    // The predicates that are asked for, of floats ordered ones but for `!=`.
+    // The predicates in use. Of floats they are ordered, except `!=`.
     let test = match float {
         true => {
             "p == 0 ? a == b : p == 17 ? a < b : p == 18 ? a <= b : p == 4 ? a != b \
@@ -453,7 +455,7 @@ fn registers_of_every_size() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("wide.h");
     std::fs::write(&header, instructions()).unwrap();
-    // The last flags count: those of machines that run this.
+    // The last flags win: those of a machine that runs here.
     let wide = format!("-march=native -mno-avx512f -include '{}'", header.display());
     let backends = [
         (CBackend::new().with_target(Target::plain()), false),
@@ -472,7 +474,7 @@ fn registers_of_every_size() {
     }
 }
 
-/// Compilers know the instructions, whatever machine they are asked for.
+/// Compilers know the instructions of any requested machine.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn machines_with_wider_registers_are_compiled_for() {
@@ -499,7 +501,7 @@ fn machines_with_wider_registers_are_compiled_for() {
     }
 }
 
-/// What this machine cannot run is shown, not loaded.
+/// Code that this machine cannot run is shown, not loaded.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_for_another_machine_is_not_run() {
@@ -513,7 +515,7 @@ fn code_for_another_machine_is_not_run() {
     );
 }
 
-/// Folds in lanes of what goes from one element to the next: the lanes are updated element by element then.
+/// Folds in lanes of a scan's results: the lanes are then updated element by element.
 #[test]
 fn folds_of_scans_of_what_is_filtered() {
     for name in ["filter_scan_sum", "filter_prefix_sum"] {

@@ -1,5 +1,4 @@
-//! Transcendental functions in generated code: every one is vectorised, and gives the same bits as the
-//! functions of the host.
+//! Transcendental functions in generated code: vectorised, with the host functions' bits.
 
 use crate::common::*;
 use livefusion_backend::{Arg, Kernel, Outcome, View};
@@ -11,7 +10,7 @@ use loop_lang::{Const, Loop, Ty, math};
 use std::process::Command;
 use std::sync::Arc;
 
-/// `map` with a function as its step; the second operand of those of two is the same for all elements.
+/// Writes a `map` with a function as its step. A second operand is the same for all elements.
 fn map_of(op: Op, ty: Ty) -> Loop {
     let here = env!("CARGO_MANIFEST_DIR");
     let text = std::fs::read_to_string(format!("{here}/tests/loops/map.loop")).unwrap();
@@ -25,7 +24,7 @@ fn map_of(op: Op, ty: Ty) -> Loop {
     loop_of(&text)
 }
 
-/// The functions of a type, compiled in one file.
+/// Compiles the functions of a type in one file.
 fn compiled(ty: Ty) -> Vec<(Op, Arc<dyn Kernel>)> {
     let all = Op::ALL.iter().copied();
     let ops: Vec<Op> = all.filter(|op| math::body(*op, ty).is_some()).collect();
@@ -36,7 +35,7 @@ fn compiled(ty: Ty) -> Vec<(Op, Arc<dyn Kernel>)> {
         .collect()
 }
 
-/// Numbers of every kind, among them some that are alone in their vector.
+/// Returns numbers of every kind, some of which are special cases alone in their vector.
 fn operands() -> Vec<f64> {
     let mut numbers = Numbers(7);
     let mut out = numbers.floats(100);
@@ -85,7 +84,7 @@ fn check(ty: Ty, kernels: &[(Op, Arc<dyn Kernel>)]) {
     }
 }
 
-/// Whether the loop of every kernel of a file calls the function on vectors, or gcc vectorises it.
+/// Checks that every kernel's loop calls the function on vectors, or that gcc vectorises it.
 fn check_vectorised(ty: Ty, kernels: &[(Op, Arc<dyn Kernel>)]) {
     let compiler = livefusion_c::system_compiler().unwrap();
     let version = Command::new(&compiler).arg("--version").output().unwrap();

@@ -1,13 +1,17 @@
-//! The code of five loops, as files: what is written for the main shapes, for whoever changes them to see.
-//! `LOOP_BLESS=1 cargo test -p livefusion-c --test all golden::` writes the files anew.
+//! The code of five loops as golden files.
 //!
-//! The code is for given machines, so it is the same on all: each file is named after its loop and its target.
+//! Their diffs show changes of the main code shapes.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-c --test all golden::` rewrites the files.
+//!
+//! The code is for given targets, so it is the same on all machines. Each file is named after its
+//! loop and its target.
 
 use crate::common::loop_file;
 use livefusion_c::CBackend;
 use livefusion_tile::target::Target;
 
-/// Loops, and the targets for which their code is a file.
+/// Loops, and the targets of their golden files.
 const GOLDEN: [(&str, &[&str]); 5] = [
     ("to_percentages", &["avx512", "avx2", "sse2"]),
     ("dot_product", &["avx2"]),
@@ -21,7 +25,7 @@ fn text(name: &str, target: &Target) -> String {
     backend.text(&loop_file(name)).expect("a loop")
 }
 
-/// A loop's code is that of its files, without what all loops' code begins with.
+/// Compares a loop's code with its files, without the common prelude.
 fn golden(name: &str) {
     let (_, targets) = GOLDEN.iter().find(|(n, _)| *n == name).expect("a loop");
     for target in *targets {

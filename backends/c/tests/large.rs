@@ -5,7 +5,7 @@ use livefusion_backend::{Arg, Backend, Outcome, View};
 use livefusion_c::CBackend;
 use std::fmt::Write;
 
-/// A chain of maps: `x1 = x0 + 1; x2 = x1 ^ x0; ...` in one block.
+/// Writes a chain of maps: `x1 = x0 + 1; x2 = x1 ^ x0; ...` in one block.
 fn chain(statements: usize) -> String {
     let mut text = String::from(
         "

@@ -1,5 +1,6 @@
-//! Every operator at every type, on the values where implementations differ: the bits of the
-//! interpreter, in the straight form and in the state machine.
+//! Every operator at every type on edge cases gives the interpreter's bits.
+//!
+//! Both the tiles and the state machine are tested.
 
 use livefusion_c::CBackend;
 use loop_lang::Loop;

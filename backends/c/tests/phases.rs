@@ -1,4 +1,4 @@
-//! Loops of several phases, and words that are literals: always the bits of the interpreter.
+//! Loops of several phases, and word literals, give the interpreter's bits.
 
 use crate::common::*;
 use livefusion_backend::Backend;
@@ -6,7 +6,7 @@ use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::Const;
 
-/// Ends alike with straight loops and without, cut into spans or not.
+/// Compares the results with and without tiles, cut into spans or not.
 fn check(name: &str, data: &[Data]) {
     let program = loop_file(name);
     let interp = InterpBackend::new().compile(&program).unwrap();
@@ -20,7 +20,7 @@ fn check(name: &str, data: &[Data]) {
     }
 }
 
-/// The second phase goes on with the lanes that the first one left, dealt by its own counter.
+/// The second phase continues with the first one's lanes, dealt by its own counter.
 #[test]
 fn phases_share_a_group_of_lanes() {
     for (n, m) in [(5, 5), (0, 9), (33, 70), (100, 1), (20_000, 20_000)] {
@@ -37,7 +37,7 @@ fn phases_share_a_group_of_lanes() {
     }
 }
 
-/// `not` of a word is of its bits; it is no condition whose answer is known.
+/// `not` of a word acts on its bits. Its value is no known condition.
 #[test]
 fn literals_of_words_are_no_conditions() {
     for n in [0, 1, 2, 3, 100] {

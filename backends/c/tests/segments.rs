@@ -1,5 +1,6 @@
-//! Folds of segments in vectors: the same bits as the interpreter's for any length, and traps only for
-//! elements that a segment has.
+//! Folds of segments in vectors give the interpreter's bits for any length.
+//!
+//! Only elements inside of a segment may trap.
 
 use crate::common::*;
 use livefusion_backend::{Backend, Kernel, Outcome};
@@ -13,7 +14,7 @@ fn int(x: i64) -> Data {
     Data::Scalar(Const::int(Ty::I64, x))
 }
 
-/// Lengths of segments below `most`, and how many elements that is.
+/// Draws lengths of segments below `most`. Also returns their sum.
 fn lengths(numbers: &mut Numbers, segments: usize, most: u64) -> (Vec<u64>, usize) {
     let lengths: Vec<u64> = (0..segments).map(|_| numbers.below(most)).collect();
     let total = lengths.iter().sum::<u64>() as usize;
@@ -42,7 +43,7 @@ fn any_length_gives_the_same_bits() {
     let mut numbers = Numbers(11);
     for most in [2, 6, 17, 18, 33, 34, 70, 300] {
         let (lengths, total) = lengths(&mut numbers, 200, most);
-        // With and without elements behind the last segment.
+        // With and without elements after the last segment.
         for more in [0, 40] {
             let n = total + more;
             let (xs, mut ys) = (numbers.floats(n), numbers.ints(n));
@@ -85,7 +86,7 @@ fn extrema_follow_the_rules() {
     ];
     let mut numbers = Numbers(13);
     for most in [3, 17, 40, 100] {
-        // Which of them occur: each alone, pairs, all.
+        // All sets of special values.
         for among in 1..128u64 {
             let (lengths, total) = lengths(&mut numbers, 30, most);
             let pick: Vec<f64> = (0..7)

@@ -1,5 +1,4 @@
-//! Loops cut into spans anywhere, resumed by either backend: always the bits of one span of the
-//! interpreter.
+//! Loops cut into spans and resumed by either backend give one interpreter span's bits.
 
 use crate::common::cases::{LONG, cases};
 use crate::common::*;

@@ -1,5 +1,6 @@
-//! Folds by operators that only associate, a run in each lane of vectors: the interpreter's bits, wherever
-//! the loop begins and pauses.
+//! Folds by operators that only associate, with one run per vector lane.
+//!
+//! They give the interpreter's bits for any start and pauses.
 
 use crate::common::*;
 use livefusion_backend::Backend;
@@ -10,7 +11,7 @@ use loop_lang::{Const, Ty};
 /// Many chunks, and some more.
 const MANY: usize = 2 * 8 * 16_384 + 40_000;
 
-/// Sums that overflow, and factors of which the product stays a number.
+/// Makes sums that overflow, and factors whose product stays finite.
 fn data(n: usize) -> Vec<Data> {
     let mut numbers = Numbers(7);
     let ints = (0..n).map(|i| match i % 1000 {
@@ -33,14 +34,14 @@ fn data(n: usize) -> Vec<Data> {
 fn runs_side_by_side_have_the_same_bits() {
     let program = loop_file("steepest");
     let c = CBackend::new().compile(&program).unwrap();
-    // Some steps of all runs are brought together.
+    // Some steps of all runs are transposed together.
     assert!(c.source().unwrap().contains("arr_0_across["));
     let interp = InterpBackend::new().compile(&program).unwrap();
     for n in [0, 1, 100, 16_384, 8 * 16_384, 8 * 16_384 + 1, MANY] {
         let data = data(n);
         let args = args(&data);
         let want = run(&*interp, &args);
-        // From the middle of a chunk on, too; and to the end of some chunk exactly.
+        // Also starts in the middle of a chunk, and ends exactly at the end of a chunk.
         for spans in [
             &[u64::MAX][..],
             &[5, u64::MAX],

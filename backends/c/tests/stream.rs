@@ -1,5 +1,4 @@
-//! Results past the caches: arrays that are large enough for it have the interpreter's bits, wherever the
-//! loop is cut.
+//! Results written past the caches have the interpreter's bits, however the loop is cut.
 
 use crate::common::cases::cases;
 use crate::common::*;
@@ -7,7 +6,7 @@ use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 
-/// Elements of which 8 bytes read and 8 written are more than the caches are taken to hold.
+/// The number of elements whose 8 read and 8 written bytes exceed the assumed caches.
 const MANY: usize = 300_007;
 
 #[test]

@@ -1,5 +1,6 @@
-//! Loops over arrays of two dimensions: plain Rust's bits, wherever the loop pauses, from the interpreter and from C;
-//! and the ideas that C has for them.
+//! Loops over two-dimensional arrays: results of the interpreter and C, and optimisations of C.
+//!
+//! Results equal plain Rust's bits for any pauses.
 
 use crate::common::uniform::{NAMES, check, forms};
 use livefusion_backend::Backend;
@@ -18,8 +19,11 @@ fn c_and_interpreter_give_the_bits_of_plain_rust() {
     }
 }
 
-/// Innermost loops are `for` loops. The loop around one is in the nest, or the tile, with it: a join onto an array that is the
-/// last in an iteration is not done before the iteration is sure. A stencil has a tile for each case.
+/// Checks the optimisations of each loop.
+///
+/// Innermost loops are `for` loops. The loop around one is in the same nest or tile. A join onto an
+/// array that ends an iteration waits until the iteration is complete. A stencil has a tile for
+/// each case.
 #[test]
 fn each_has_the_ideas_that_it_should_have() {
     let ideas = |name: &str| -> &[Idea] {

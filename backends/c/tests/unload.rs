@@ -1,4 +1,6 @@
-//! Compiled code is unloaded with the last kernel that uses it. A program of its own: other tests load code.
+//! Compiled code is unloaded with the last kernel that uses it.
+//!
+//! This test is its own program, since other tests load code.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -8,7 +10,7 @@ use livefusion_backend::{Frame, Pass};
 use livefusion_c::{CBackend, KernelCache};
 use loop_lang::Const;
 
-/// Mappings of code that the backend has loaded.
+/// Counts mappings of code that the backend has loaded.
 fn mapped() -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let ours = |l: &&str| l.contains("memfd:livefusion") || l.contains("livefusion-compiles");
@@ -24,7 +26,7 @@ fn code_goes_with_its_last_kernel() {
         Data::Scalar(Const::f64(0.0)),
     ];
     let (dot, map) = (loop_file("dot"), loop_file("map"));
-    // Compiled, and then found.
+    // Compiled, and then found in the cache.
     for _ in 0..2 {
         assert_eq!(mapped(), 0);
         let cache = KernelCache::in_folder(folder.path().join("kernels"));
@@ -34,7 +36,7 @@ fn code_goes_with_its_last_kernel() {
         let kernel = kernels.pop().unwrap().unwrap();
         let one = mapped();
         assert!(one > 0);
-        // A summary is a library of its own.
+        // A summary has its own library.
         let mut frame = Frame::new(kernel.layout());
         kernel.run(Pass::Summary { level: 1 }, 1, &mut frame, &args(&data));
         assert!(mapped() > one);
@@ -43,7 +45,7 @@ fn code_goes_with_its_last_kernel() {
         kernel.run(Pass::Emit, u64::MAX, &mut frame, &args(&data));
         drop(kernel);
         assert_eq!(mapped(), 0);
-        // What it left is nobody's but the frame's.
+        // Only the frame owns the results.
         assert_eq!(frame.results.len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! What the compiler reports about generated code: nothing is lost to gotos.
+//! The compiler's reports on generated code: gotos do not prevent vectorisation.
 
 use crate::common::*;
 use livefusion_backend::Backend;
@@ -7,12 +7,13 @@ use livefusion_tile::target::Target;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A run of the compiler on a loop's code for this machine, with more flags; its code and what it reported.
+/// Compiles a loop's code for this machine, with more flags. Returns the code and the compiler's
+/// output.
 fn compiled(compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
     compiled_for(&Target::here(), compiler, name, flags)
 }
 
-/// The same for any machine.
+/// Does the same for any machine.
 fn compiled_for(target: &Target, compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
     let backend = CBackend::new().with_target(target.clone());
     let source = backend.text(&loop_file(name)).unwrap();
@@ -34,7 +35,7 @@ fn compiled_for(target: &Target, compiler: &Path, name: &str, flags: &[&str]) ->
     (source, run)
 }
 
-/// Whether one of a loop's tiles is in vectors: as it is written, or as gcc says that it made of a plain loop.
+/// Returns whether one of a loop's tiles is vectorised, explicitly or, as it reports, by gcc.
 fn is_in_vectors(compiler: &Path, name: &str) -> bool {
     let (source, vectorised) = vectorised(compiler, name);
     let mut inside = false;
@@ -45,9 +46,9 @@ fn is_in_vectors(compiler: &Path, name: &str) -> bool {
     lines.any(|(i, l)| l.contains(" lf_v") || vectorised.contains(&(i + 1)))
 }
 
-/// A kernel's source, and the lines of it that gcc says it vectorised.
+/// Returns a kernel's source, and the lines that gcc reports as vectorised.
 fn vectorised(compiler: &Path, name: &str) -> (String, Vec<usize>) {
-    // Pieces that do the same are not made one function: each has lines of its own.
+    // Identical pieces must stay separate functions, so that each has its own lines.
     let flags = [
         "-fno-ipa-icf",
         "-fopt-info-vec-optimized",
@@ -63,8 +64,8 @@ fn vectorised(compiler: &Path, name: &str) -> (String, Vec<usize>) {
     (source, lines)
 }
 
-/// The system's compiler, and whether it is gcc. Others report otherwise; that they take the flags and the
-/// code is what counts.
+/// Returns the system's compiler, and whether it is gcc. Other compilers only need to accept the
+/// code.
 fn compiler() -> (PathBuf, bool) {
     let compiler = livefusion_c::system_compiler().unwrap();
     let version = Command::new(&compiler).arg("--version").output().unwrap();
@@ -87,7 +88,7 @@ fn innermost_loops_are_vectorised() {
         _ => &["map", "dot"],
     };
     for name in names {
-        // Other compilers report otherwise; that they take the code is what counts.
+        // Other compilers have other reports, and only need to accept the code.
         match gcc {
             true => assert!(is_in_vectors(&compiler, name), "{name}"),
             false => drop(compiled(&compiler, name, &["-o", "/dev/null"])),
@@ -95,13 +96,13 @@ fn innermost_loops_are_vectorised() {
     }
 }
 
-/// The C for a machine with AVX2.
+/// Returns the C for a machine with AVX2.
 fn source(name: &str) -> String {
     let backend = CBackend::new().with_target(Target::avx2());
     backend.text(&loop_file(name)).unwrap()
 }
 
-/// What is the same for all elements of a scalar loop is computed once per turn, and ends it for all.
+/// Uniform values of a scalar loop are computed once per iteration, and end it for all lanes.
 #[test]
 fn a_count_of_turns_is_no_vector() {
     let source = source("turns");
@@ -115,8 +116,10 @@ fn a_count_of_turns_is_no_vector() {
     }
 }
 
-/// All lanes of a strip look together whether they are to stop; a long scalar loop of one element looks in
-/// each turn, a short one in some. Loops without scalar loops do not look at all.
+/// Scalar loops check the stop flag.
+///
+/// All lanes of a strip check it together. A long scalar loop of one element checks in each
+/// iteration, a short one in some. Other loops do not check.
 #[test]
 fn scalar_loops_look_whether_to_stop() {
     let (escape, map) = (source("escape"), source("map"));
@@ -130,8 +133,8 @@ fn scalar_loops_look_whether_to_stop() {
     assert!(!map.contains("lf_halt"), "{map}");
 }
 
-/// Long bodies are functions of few statements each, which write and read vectors; what is short, with folds that
-/// fit, is one.
+/// Long bodies become functions of few statements each, which write and read vectors. Short bodies
+/// with folds that fit stay one function.
 #[test]
 fn every_piece_is_in_vectors() {
     let long = source("long_chain");
@@ -156,7 +159,7 @@ fn filters_pack_in_registers() {
         return;
     }
     let (compiler, _) = compiler();
-    // What the largest registers would do is asked of the compiler only: no such machine is needed.
+    // The widest registers are only compiled for, so no such machine is needed.
     let machines = [
         (Target::avx2(), "to_percentages", "vpermd"),
         (Target::avx512(), "to_percentages", "vpcompressq"),
@@ -187,7 +190,7 @@ fn kernels_read_like_their_loops() {
     assert!(!source.contains("#include"));
 }
 
-/// The state machine costs the compiler little where straight loops do the work, and only there.
+/// The state machine is marked cold only where tiles do the work.
 #[test]
 fn the_machine_is_cold_beside_straight_loops() {
     let cold = |backend: CBackend, name| {
@@ -199,6 +202,6 @@ fn the_machine_is_cold_beside_straight_loops() {
         let machine = CBackend::new().without_tiles();
         assert!(!cold(machine, name), "{name}");
     }
-    // What is updated in place between segments is the machine's.
+    // Updates in place between segments run in the state machine.
     assert!(!cold(CBackend::new(), "updated_segments"));
 }

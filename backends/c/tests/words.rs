@@ -1,4 +1,4 @@
-//! Products of words whose upper halves are zero: one instruction, that gives the interpreter's bits on every target.
+//! Products of words with zero upper halves: one instruction, with the interpreter's bits.
 
 use crate::common::*;
 use livefusion_backend::Backend;
@@ -6,7 +6,8 @@ use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_tile::target::{Arch, Target};
 
-/// Two products of halves, of which one is a word's lower half, and two of words that only look like halves.
+/// Two products of halves, one of them a word's lower half, and two products
+/// of words that only resemble halves.
 const PRODUCTS: &str = "\
 loop products
 comb 0 manifest at r0
@@ -63,7 +64,7 @@ fn products_of_halves_have_the_interpreters_bits() {
     for target in targets {
         let c = CBackend::new().with_target(target.clone());
         let c = c.compile(&program).unwrap();
-        // A function for vectors, and the two products.
+        // A vector function, and the two products.
         let found = c.source().unwrap().matches("_half_product(").count();
         let has = target.arch() == Arch::X86_64;
         assert_eq!(found >= 3, has, "{target}");

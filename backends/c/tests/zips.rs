@@ -1,4 +1,4 @@
-//! Zips of filters, tile by tile: the same bits as the interpreter's, however spans are cut.
+//! Zips of filters as tiles give the interpreter's bits, however spans are cut.
 
 use crate::common::*;
 use livefusion_backend::{Backend, Kernel, Outcome};
@@ -7,7 +7,7 @@ use livefusion_interp::InterpBackend;
 use loop_lang::Const;
 use std::sync::Arc;
 
-/// A loop on both backends.
+/// Holds a loop on both backends.
 struct Both {
     c: Arc<dyn Kernel>,
     interp: Arc<dyn Kernel>,
@@ -23,7 +23,7 @@ impl Both {
         Both { c, interp }
     }
 
-    /// Runs in spans of several lengths, on C and on both backends by turns.
+    /// Runs in spans of several lengths, on C and on both backends alternately.
     fn agree(&self, data: &[Data], outcome: Outcome) {
         let args = args(data);
         let (c, interp) = (&*self.c, &*self.interp);
@@ -75,7 +75,7 @@ fn the_first_side_to_end_ends_the_zip() {
             let kept =
                 |all: &[f64], test: &dyn Fn(f64) -> bool| all.iter().filter(|x| test(**x)).count();
             let pairs = kept(&xs, &|x| x > low).min(kept(&ys, &|y| y < high));
-            // Else a side ends behind its last element, and the zip with it.
+            // Otherwise an input ends after its last element, and the zip with it.
             let whole = pairs == xs.len().min(ys.len());
             let outcome = if whole {
                 Outcome::Done
@@ -88,7 +88,7 @@ fn the_first_side_to_end_ends_the_zip() {
     }
 }
 
-/// As many elements above `least` as asked for, with others between them.
+/// Makes `kept` elements above `least`, with others between them.
 fn with_kept(numbers: &mut Numbers, kept: usize, rejected: u64, least: f64) -> Vec<f64> {
     let mut all = Vec::new();
     for _ in 0..kept {
@@ -134,7 +134,7 @@ fn filters_of_filters_beside_memory() {
             columns.into_iter().chain(rest).collect::<Vec<Data>>()
         };
         both.agree(&data(&xs, &zs), Outcome::Exited);
-        // One side ends before the others.
+        // One input ends before the others.
         let mut more = zs.clone();
         more.push(1.0);
         both.agree(&data(&xs, &more), Outcome::Trapped(None));

@@ -1,12 +1,14 @@
-//! Prints the kernel of a loop: `cargo run -p livefusion-cuda --example kernel -- FILE`, where the file is a loop's text, as
-//! `LIVEFUSION_DUMP=loop` writes it. With `--whole` the text that all kernels are made of comes before it.
+//! Prints the kernel of a loop: `cargo run -p livefusion-cuda --example kernel -- FILE`.
+//!
+//! The file is a loop's text, as `LIVEFUSION_DUMP=loop` writes it. `--whole` also prints the common
+//! prelude of all kernels.
 
 use livefusion_cuda::emit;
 use std::process::ExitCode;
 
 fn text(file: &str, whole: bool) -> Result<String, String> {
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
-    // Golden files have what is expected of them behind the loop.
+    // Golden files have their expected output after the loop.
     let text = text.split("\n# ----").next().unwrap_or(&text);
     let mut program = loop_lang::parse::parse(text).map_err(|faults| {
         let faults: Vec<String> = faults.iter().map(|f| f.to_string()).collect();

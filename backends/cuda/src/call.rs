@@ -1,39 +1,42 @@
-//! What a kernel is told of its launch, word by word.
+//! The launch parameters of a kernel, word by word.
 
 use livefusion_tile::threads::shape::MOST_LEVELS;
 
-/// Groups of how many levels a launch has room for: those that steps know, and behind them what is read at the end.
+/// Holds the number of levels of groups in a launch.
+///
+/// It counts the levels within steps, and one that is read at the end.
 pub const MOST_TOLD: usize = MOST_LEVELS as usize + 1;
 
-/// What a launch is about, as kernels see it: `lf_launch`.
+/// Holds the parameters of a launch, the kernels' `lf_launch`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     /// The counter of the first step.
     pub first: u64,
-    /// How many steps there are.
+    /// The number of steps.
     pub steps: u64,
-    /// The launch's number: no other had the same memory and this number. From 1 on.
+    /// The launch's number, from 1 on. It is unique among launches with the same memory.
     pub number: u64,
-    /// Two counts of four bytes, of the next tile and of the blocks that are done; zero between launches.
+    /// Two four-byte counts: the next tile, and the finished blocks. Both are zero between
+    /// launches.
     pub ticket: u64,
-    /// A word that is set where something traps.
+    /// A word that is set at a trap.
     pub trapped: u64,
-    /// One that is set where something trapped that was launched before; 0 if nothing was.
+    /// A word that an earlier launch sets at a trap. 0 if there is none.
     pub stopped: u64,
-    /// Where what groups come to goes.
+    /// The address of the groups' results.
     pub result: u64,
-    /// Which of the kernel's launches it is: see [`Pass`](crate::emit::Pass).
+    /// The number of this launch among the kernel's passes: see [`Pass`](crate::emit::Pass).
     pub pass: u64,
-    /// How many blocks those with tiles have.
+    /// The number of blocks in launches over tiles.
     pub blocks: u64,
-    /// Whether it is known who writes last.
+    /// Whether the last writer of each element is known.
     pub settles: u64,
-    /// What tiles tell each other, level by level.
+    /// The cells by which tiles communicate, level by level.
     pub told: [u64; MOST_TOLD],
 }
 
 impl Call {
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn bytes(&self) -> Vec<u8> {
         let words = [
             self.first,

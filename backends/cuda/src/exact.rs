@@ -1,5 +1,6 @@
-//! Which loops have the same bits on a device as on processors, however threads come and go: those that join nothing whose
-//! bits hang on the order, and call no function of the device's own.
+//! Loops with the same bits on devices and processors, for any thread mapping.
+//!
+//! They contain no join whose bits depend on the order, and no function of the device's own.
 
 use loop_lang::Loop;
 use loop_lang::ir::{Combine, Order, Stmt, StmtKind, Var};
@@ -8,12 +9,12 @@ use loop_lang::op::Op;
 use loop_lang::walk;
 use std::fmt;
 
-/// Why a loop's bits may be others on a device.
+/// Lists the reasons why a loop's bits may differ on a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Inexact {
-    /// What this variable comes to hangs on the order in which its parts are joined.
+    /// The bits of this variable depend on the order of joins.
     Order(String),
-    /// A function whose last bits are the device's own, of large numbers at least.
+    /// A function whose last bits depend on the device, at least for large numbers.
     Function(Op),
 }
 
@@ -26,10 +27,11 @@ impl fmt::Display for Inexact {
     }
 }
 
-/// Whether a loop has the same bits everywhere.
+/// Checks that a loop has the same bits everywhere.
 ///
 /// # Errors
-/// The first thing that has not.
+///
+/// Returns the first inexact part.
 pub fn check(program: &Loop) -> Result<(), Inexact> {
     for group in program.groups.iter().filter(|g| g.order != Order::Exact) {
         if let Some(var) = of_join(program, &group.vars, group.combine.as_ref()) {
@@ -49,8 +51,10 @@ pub fn check(program: &Loop) -> Result<(), Inexact> {
     found.map_or(Ok(()), Err)
 }
 
-/// The variable of floats whose bits hang on the order of joins, if there is one: a join is associative but for the last bits
-/// of floats, and the lesser or greater of two has bits of its own.
+/// Returns the float variable whose bits depend on the order of joins, if any.
+///
+/// Joins are associative except for the last bits of floats. The minimum or maximum of two floats
+/// is exact.
 fn of_join(program: &Loop, vars: &[Var], combine: Option<&Combine>) -> Option<Var> {
     if matches!(combine, None | Some(Combine::Op(Op::Min | Op::Max))) {
         return None;

@@ -1,23 +1,23 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Loops that may be left before their bound: what lies behind the step that leaves is as if it had never been. Until it is known
-// where that is, all of it is summed up like what lies before, since nothing before hangs on it.
+// Loops with early exits: steps after the exit have no effect. Until its position is known, they are summed up like
+// earlier steps. This is safe, since no earlier step depends on them.
 
-// What becomes of a step.
+// The results of a step.
 const u32 LF_GOES_ON = 0;
-const u32 LF_LEFT_BEFORE = 1;  // it is not begun
-const u32 LF_LEFT_WITHIN = 2;  // it is not done to its end
+const u32 LF_LEFT_BEFORE = 1;  // the step is not begun
+const u32 LF_LEFT_WITHIN = 2;  // the step does not complete
 
 const u64 LF_NOWHERE = ~u64(0);
 
-// Where a thread leaves: which of the launch's places that is, in their order, in which iteration of the root, and how.
+// The exit of a thread: its position in the launch, the iteration of the root, and the kind of exit.
 struct lf_exit {
   u64 at, iteration;
   u32 how;
 };
 LF_DEVICE lf_exit lf_nowhere() { return lf_exit{LF_NOWHERE, LF_NOWHERE, LF_GOES_ON}; }
 
-// Where threads leave, as a group behind all others: the first place counts.
+// The exits of threads, as a group after all others: the first position wins.
 struct alignas(8) lf_place {
   u64 at;
 };
@@ -29,7 +29,7 @@ template <class L> struct lf_leaving : lf_as_it_is<lf_place> {
   static LF_DEVICE void give(u64 *, const Part &) {}
 };
 
-// What groups are when the loop has been left, level by level.
+// Stores the groups at the exit, level by level.
 template <class L, u32 K, bool ANY> struct lf_left_with {
   static LF_DEVICE void give(const lf_launch &launch, typename L::State &state) {
     typedef typename L::template Level<K> Group;
@@ -41,9 +41,9 @@ template <class L, u32 K> struct lf_left_with<L, K, false> {
   static LF_DEVICE void give(const lf_launch &, typename L::State &) {}
 };
 
-// A thread's work of a tile, up to where the loop is left. Whoever leaves, or has the last of it, gives what groups are then, and
-// where it left. A cell behind those of the tiles says to other blocks that it did: a tile that begins then has nothing to do,
-// but those behind it wait for its word.
+// Runs a thread's work in a tile, up to the exit. The thread that exits, or has the last step, stores the groups and
+// its position. A cell after those of the tiles tells other blocks of the exit. A tile that begins afterwards has no
+// work, but still publishes its totals, since later tiles wait for these.
 template <class L, class Work>
 LF_DEVICE void lf_until_left(const typename L::Params &p, const lf_launch &launch, u64 tile, const lf_tiles_of_block<L> &tiles,
                              Work work) {
@@ -65,14 +65,14 @@ LF_DEVICE void lf_until_left(const typename L::Params &p, const lf_launch &launc
   lf_store_cell(launch.told[L::LEVELS].cells + tiles.tiles, 1, 2 * launch.number);
 }
 
-// A step, which reads and writes memory itself.
+// Runs a step that accesses memory itself.
 template <class L, bool EMIT, bool LEAVES>
 LF_DEVICE u32 lf_step_of(const typename L::Params &p, const lf_launch &launch, u64 i, typename L::State &state) {
   typename L::Out out;
   return L::template step<EMIT, LEAVES>(p, launch, launch.first + i, typename L::In(), state, out, typename L::Kept());
 }
 
-// Steps that follow each other.
+// Consecutive steps.
 template <class L> struct lf_span {
   u64 from, to;
   LF_DEVICE void meanwhile(const typename L::Params &) const {}

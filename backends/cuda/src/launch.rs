@@ -1,40 +1,41 @@
-//! Which kernels of a loop are launched for its rows, the iterations of its root, and with what.
+//! Launches of a loop's kernels over its rows, the iterations of its root.
 
 use crate::driver::Fault;
 use crate::emit::Kernel;
 use crate::run::{Device, Launch, Launched, Room, Word};
 
-/// As many elements as a row has at least that a whole block works at.
+/// The minimal row length for a team of a whole block.
 const LONG: u64 = 2048;
 
-/// As many elements as a thread of a team has at least, if the row has so many.
+/// The minimal number of elements per thread of a team, if the row is long enough.
 const EACH: u64 = 8;
 
-/// How elements of rows are shared among threads: see [`Path`](livefusion_tile::threads::path::Path).
+/// Describes elements of rows that threads share: see
+/// [`Path`](livefusion_tile::threads::path::Path).
 #[derive(Debug)]
 pub(crate) struct Elements {
-    /// What their counter starts with, if it goes on from row to row.
+    /// The start of their counter, if it continues from row to row.
     pub start: Option<Word>,
-    /// Where that counter is in the frame.
+    /// The word of that counter in the frame.
     pub counter: Option<usize>,
-    /// How many each row has, if they are equally many.
+    /// The length of each row, if all are equal.
     pub length: Option<Word>,
-    /// Whether rows have an end of their own.
+    /// Whether rows have steps of their own at their end.
     pub ends: bool,
-    /// Which word of the result of the kernel that finds where rows lie is that counter, if it is not the last one that says
-    /// how many there are.
+    /// The result word of the row search that holds the counter. Otherwise the last word holds the
+    /// number of elements.
     pub counted: Option<usize>,
 }
 
-/// What kernels are given.
+/// The parameters of a kernel.
 pub(crate) struct Params {
     /// Word by word.
     pub words: Vec<u64>,
-    /// How many elements the longest array has that was there before.
+    /// The length of the longest array that existed before.
     pub longest: u64,
-    /// How many threads a row has.
+    /// The number of threads per row.
     pub team: u64,
-    /// Memory that is among these.
+    /// Device memory among the parameters.
     pub _rooms: Vec<Box<dyn Room>>,
 }
 
@@ -46,21 +47,23 @@ pub(crate) struct Rows<'a> {
     pub params: Params,
     /// The counter of the first row.
     pub first: u64,
-    /// How many there are.
+    /// The number of rows.
     pub rows: u64,
 }
 
-/// What became of them.
+/// The result of the rows.
 pub(crate) struct Found<'a> {
     /// The kernel that ran them.
     pub kernel: &'a Kernel,
     pub result: Vec<u64>,
-    /// What a counter comes to that goes on from row to row, and where it is in the frame.
+    /// A counter that continues from row to row: its word in the frame, and its final value.
     pub counter: Option<(usize, u64)>,
 }
 
 impl<'a> Rows<'a> {
-    /// Runs them all; none if something trapped.
+    /// Runs all rows.
+    ///
+    /// Returns `None` on a trap.
     pub fn run(&self, word: &dyn Fn(Word) -> u64) -> Result<Option<Found<'a>>, Fault> {
         let (kernel, team) = (self.kernel, self.params.team);
         let Some(elements) = self.elements else {
@@ -80,9 +83,11 @@ impl<'a> Rows<'a> {
         self.find_and_share(elements, word)
     }
 
-    /// A kernel finds where rows lie, and behind it threads share their elements: how many there are, the second one finds in
-    /// memory. They are at most as many as the longest array has, mostly; where they are more, it does nothing, and is
-    /// launched again.
+    /// Launches a kernel that finds the rows, and a second one whose threads share the elements.
+    ///
+    /// The second kernel reads the number of elements from memory. It is launched for as many as
+    /// the longest array has, which usually suffices. Otherwise it does nothing and is launched
+    /// again.
     fn find_and_share(
         &self,
         elements: &Elements,
@@ -99,7 +104,7 @@ impl<'a> Rows<'a> {
         let launched = self.device.launch(&both)?;
         let [found, shared] = <[Launched; 2]>::try_from(launched).map_err(|_| none())?;
         if found.trapped {
-            // Behind where the loop is left nothing does.
+            // A trap after the loop's exit has no effect, so the rows run again, one by one.
             return match &self.kernel.anywhere {
                 Some(kernel) => self.found(kernel, self.rows, 1, None),
                 None => Ok(None),
@@ -124,7 +129,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Threads share so many elements.
+    /// Launches threads that share `all` elements.
     fn share(
         &self,
         elements: &Elements,
@@ -171,9 +176,11 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// How many threads a row has where a team has it: each has some elements, whose reads need not wait for each other. How long
-/// rows are nobody knows before: some array has an element for each of theirs. More than a warp wait for each other in each
-/// pass, which only long rows are worth.
+/// Returns the number of threads of a team for one row.
+///
+/// Each thread has several elements, whose reads overlap. Row lengths are unknown in advance, so
+/// the longest array bounds them. Teams larger than a warp synchronise in each pass, which pays
+/// only for long rows.
 pub(crate) fn team_for(length: u64, block: u64) -> u64 {
     match length {
         LONG.. => block,

@@ -1,12 +1,12 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What comes before a thread's work, level by level of the groups, and the tiles that blocks have of it
+// The prefix of a thread's work, level by level of the groups, and the tiles of blocks
 
-// The tiles of a block, one by one: they begin in the order of tickets, where they wait for those before them, and follow each
-// other in passes. Whoever asks for the next one is done with what the block shares.
+// The tiles of a block, one by one. They begin in the order of tickets if they wait for earlier ones, and are
+// consecutive in passes. A thread that requests the next tile no longer uses shared memory.
 template <class L> struct lf_tiles_of_block {
   u64 tiles, turn;
-  // Whether the loop had been left when the last one began.
+  // Whether the loop had exited when the last tile began.
   bool is_left;
   LF_DEVICE u64 next(const lf_launch &launch) {
     LF_SHARED(u32, ticket);
@@ -27,8 +27,8 @@ template <class L> struct lf_tiles_of_block {
   }
 };
 
-// What all tiles before this one, and the threads before this one in it, come to in a group. One warp looks
-// back; the others have something to do meanwhile, or not.
+// Returns the total of all earlier tiles, and of the earlier threads in this one, in a group. One warp looks back. The
+// others may do other work meanwhile.
 template <class Group, class L, class Work>
 LF_DEVICE typename Group::Part lf_before(const typename L::Params &p, const lf_launch &launch, u32 level, u64 tile, bool is_last,
                                          const Work &work, const typename Group::Part &own) {
@@ -54,8 +54,8 @@ LF_DEVICE typename Group::Part lf_before(const typename L::Params &p, const lf_l
   }
 }
 
-// The groups of a level, and of those above it. `work` is what a thread has of a tile: it is summed up for each level, with
-// what is known from the levels below. Whether they are all known: a pass ends with what it sums up.
+// Finds the groups of a level and of all higher levels. `work` is a thread's part of a tile: it is summed up for each
+// level, given the levels below. Returns whether all levels are known: a pass ends after its level.
 template <class L, class Work, u32 K, bool ANY> struct lf_found {
   static LF_DEVICE bool find(const typename L::Params &p, const lf_launch &launch, u64 tile, bool is_last,
                              const Work &work, typename L::State &state) {

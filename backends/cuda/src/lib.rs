@@ -1,21 +1,22 @@
-//! The CUDA backend: a loop as a kernel for a GPU.
+//! The CUDA backend: compiles a loop to GPU kernels.
 //!
-//! Which iterations each thread has is a [plan](livefusion_tile::threads) that this crate prints.
-//! A kernel runs the steps of a loop's root rate. What comes before and behind them, `init` and `done`, runs on the host, in
-//! the interpreter, over the same [frame](livefusion_backend::Frame): that is where arrays are made and cut, and what groups
-//! came to is joined.
+//! The [plan](livefusion_tile::threads) maps iterations to threads, and this crate prints it as a
+//! kernel. A kernel runs the steps of a loop's root rate. The code before and after them, `init`
+//! and `done`, runs on the host, in the interpreter, over the same
+//! [frame](livefusion_backend::Frame). It makes and cuts arrays and joins the groups' results.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | [`exact`] | which loops have the same bits everywhere |
+//! | [`exact`] | loops with the same bits everywhere |
 //! | [`emit`] | the kernel's text |
-//! | [`call`] | what a kernel is told of its launch |
-//! | `launch` | which kernels of a loop are launched, and with what |
-//! | [`run`] | a loop's way from its arguments to its results |
+//! | [`call`] | launch parameters |
+//! | `launch` | the choice and parameters of kernel launches |
+//! | [`run`] | a loop's run from its arguments to its results |
 //! | [`driver`] | devices and their compiler: memory, copies, queued kernels, machine code |
 //! | [`device`] | loops on a device: arrays, launches, the backend |
 //!
-//! `prelude.cuh` is what all kernels are made of: operators, parts of a block, tiles that look back.
+//! `prelude.cuh` is the common part of all kernels: operators, block collectives, look-back between
+//! tiles.
 
 pub mod call;
 pub mod device;

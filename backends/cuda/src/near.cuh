@@ -1,24 +1,24 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Elements of rows come and go side by side, by way of memory that the block shares: threads have elements that are far from those
-// of their neighbours, and would ask for as many pieces of memory as there are threads.
+// Staging of rows' elements in shared memory, with contiguous global accesses. A thread's elements are far from its
+// neighbours', so direct accesses would touch a separate piece of memory for each thread.
 
-// Where a byte of a room is. Threads whose elements are a power of two apart would all use one bank: so where they may be, there is
-// a gap of a piece of memory behind each eight of them.
+// Returns the position of a byte in a buffer. Threads whose elements are a power of two apart would all use one bank.
+// In that case each eight pieces of memory are followed by a gap of one piece.
 template <bool GAPS> LF_DEVICE u32 lf_spread(u32 byte) { return GAPS ? byte + byte / 128 * 16 : byte; }
 
-// The bytes that `N` elements need in a room, wherever in a piece of memory they begin.
+// The bytes of a buffer for `N` elements, for any alignment of the first one.
 template <class T, u32 N, bool GAPS> struct lf_room {
   static const u32 pieces = (N * sizeof(T) + 16 + 127) / 128 * 8, bytes = (GAPS ? pieces + pieces / 8 : pieces) * 16;
 };
 
-// An array of which some elements that follow each other are in a room. All others are read and written where they are.
+// An array with some consecutive elements in a buffer. All others are accessed in global memory.
 template <class T, bool GAPS> struct lf_near {
   lf_array<T> array;
   u8 *room;
   u64 begin;
   u32 count;
-  u32 shift;  // how many elements are before the first one in its piece of memory
+  u32 shift;  // the number of elements before the first one in its piece of memory
 
   LF_DEVICE T *at(u32 k) const { return reinterpret_cast<T *>(room + lf_spread<GAPS>((shift + k) * u32(sizeof(T)))); }
 };
@@ -28,11 +28,11 @@ template <class T, bool GAPS> LF_DEVICE T lf_read(const lf_near<T, GAPS> &near, 
   return k < near.count ? *near.at(u32(k)) : lf_read(near.array, i);
 }
 
-// The element of a tile that is so far in it. There is room for all of them, whether the array has as many or not.
+// Accesses the element at a position in a tile. The buffer has all positions, even beyond the end of the array.
 template <class T, bool GAPS> LF_DEVICE T lf_take(const lf_near<T, GAPS> &near, u32 k) { return *near.at(k); }
 template <class T, bool GAPS> LF_DEVICE void lf_give(const lf_near<T, GAPS> &near, u32 k, T x) { *near.at(k) = x; }
 
-// The elements of an array from `begin` on, as many of `count` as there are, with their place in a room.
+// Describes up to `count` elements of an array from `begin` on, in a buffer.
 template <bool GAPS, class T>
 LF_DEVICE lf_near<T, GAPS> lf_near_of(const lf_array<T> &array, u64 begin, u32 count, u8 *room) {
   const u64 there = begin < array.length ? array.length - begin : 0;
@@ -40,7 +40,7 @@ LF_DEVICE lf_near<T, GAPS> lf_near_of(const lf_array<T> &array, u64 begin, u32 c
   return lf_near<T, GAPS>{array, room, begin, there < count ? u32(there) : count, shift};
 }
 
-// Begins to bring them in: whole pieces of memory, and what is before and behind these one by one.
+// Starts the copies to the buffer: whole pieces, then the elements before and after them.
 template <u32 THREADS, class T, bool GAPS> LF_DEVICE void lf_bring_in(const lf_near<T, GAPS> &near) {
   const u32 each = 16 / sizeof(T), end = near.shift + near.count;
   const u32 up = (near.shift + each - 1) / each * each, whole = up < end ? up : end;
@@ -56,7 +56,7 @@ template <u32 THREADS, class T, bool GAPS> LF_DEVICE void lf_bring_in(const lf_n
   }
 }
 
-// What is near of the arrays that a tile reads from `begin` on, and of those that it writes from `out` on.
+// Stages the arrays that a tile reads from `begin` on, and prepares its outputs from `out` on.
 template <class L> LF_DEVICE typename L::Near lf_bring_near(const typename L::Params &p, u64 begin, u64 out, u32 count) {
   LF_SHARED_ARRAY(uint4, rooms, L::ROOM / 16);
   u8 *room = reinterpret_cast<u8 *>(rooms);
@@ -65,7 +65,7 @@ template <class L> LF_DEVICE typename L::Near lf_bring_near(const typename L::Pa
     typedef typename lf_element<decltype(array)>::type T;
     near.*of = lf_near_of<L::GAPS>(array, begin, count, room);
     lf_bring_in<L::THREADS>(near.*of);
-    // What the array has not.
+    // Elements beyond the end of the array.
     for (u32 k = (near.*of).count + threadIdx.x; k < count; k += L::THREADS) *(near.*of).at(k) = T(0);
     room += lf_room<T, L::PLACES, L::GAPS>::bytes;
   });
@@ -79,7 +79,7 @@ template <class L> LF_DEVICE typename L::Near lf_bring_near(const typename L::Pa
   return near;
 }
 
-// What a tile wrote to rooms goes to its arrays. Nobody may have the rooms before the block's next barrier.
+// Writes a tile's buffers to its arrays. The buffers must not be reused before the block's next barrier.
 template <class L> LF_DEVICE void lf_take_out(const typename L::Params &p, const typename L::Near &near) {
   if (L::STORES) __syncthreads();
   L::stores(p, [&](const auto &, auto of) {
@@ -88,12 +88,13 @@ template <class L> LF_DEVICE void lf_take_out(const typename L::Params &p, const
   });
 }
 
-// What rows write at their ends has a room from its end on, where elements have it from its begin on: both are no more than steps.
+// The outputs of rows at their ends fill a buffer from its end, and those of elements from its start. Together they
+// never exceed the steps.
 template <class T> struct lf_ends {
   lf_array<T> array;
   T *top;
   u64 begin;  // the first row that ends in a tile
-  u32 count;  // how many do
+  u32 count;  // the number of such rows
 };
 template <class T> LF_DEVICE void lf_give(const lf_ends<T> &ends, u32 k, T x) { *(ends.top - 1 - k) = x; }
 template <class L>
@@ -104,7 +105,7 @@ LF_DEVICE void lf_end_near(const typename L::Params &p, typename L::Near &near, 
     near.*of = lf_ends<T>{array, reinterpret_cast<T *>(top), begin, count};
   });
 }
-// They go to their arrays, when all have written.
+// Writes these outputs to their arrays, after all threads have stored them.
 template <class L> LF_DEVICE void lf_take_ends_out(const typename L::Params &p, const typename L::Near &near) {
   L::ends(p, [&](const auto &array, auto of, auto) {
     const auto &ends = near.*of;
@@ -112,12 +113,12 @@ template <class L> LF_DEVICE void lf_take_ends_out(const typename L::Params &p, 
   });
 }
 
-// An array that is turned around in a room, square by square: its columns lie side by side, and threads have neighbours of a row. A
-// line of a square has a place more than elements, so that those who go along it and those who go across all use all banks.
+// An array transposed through a buffer, square by square: its columns are contiguous, and threads have neighbours of a
+// row. A line of a square has one padding element, so that accesses along it and across it use all banks.
 template <class T> struct lf_turned {
   lf_array<T> array;
   u64 stride;  // from an element of a row to the next
-  T *room;     // none where nothing is turned around
+  T *room;     // null if nothing is transposed
 };
 const u32 LF_LINE = LF_WARP + 1;
 template <class T, u32 PLACES> struct lf_square { static const u32 bytes = PLACES * sizeof(T); };
@@ -125,14 +126,14 @@ template <class T, u32 PLACES> struct lf_square { static const u32 bytes = PLACE
 template <class T> LF_DEVICE T lf_take(const lf_turned<T> &turned, u32 k, u64 i) {
   return turned.room != nullptr ? turned.room[k] : lf_read(turned.array, i);
 }
-// A square of rows and their elements, as far as there are as many.
+// A square of rows and their elements, cut at the end of the array.
 struct lf_corner {
-  u64 row, at;      // the first ones
-  u32 rows, count;  // how many there are
+  u64 row, at;      // the first row and element
+  u32 rows, count;  // their numbers
 };
 
-// The elements of a square, those of a column side by side: `f` gets the place of each in a room, where it is in the array, and whether
-// that is known to be inside. A square that is whole asks that once.
+// Visits the elements of a square, with those of a column contiguous. `f` gets the position of each in the buffer and
+// in the array, and whether it is known to be in bounds. A whole square is checked once.
 template <class L, class F>
 LF_DEVICE void lf_down(const lf_launch &launch, const lf_corner &corner, u64 stride, u64 length, const F &f) {
   const u32 lane = threadIdx.x % LF_WARP, warp = threadIdx.x / LF_WARP, warps = L::THREADS / LF_WARP;
@@ -157,7 +158,7 @@ LF_DEVICE void lf_down(const lf_launch &launch, const lf_corner &corner, u64 str
   }
 }
 
-// The arrays that are turned around, with a room each or without.
+// Describes the transposed arrays, with a buffer each or none.
 template <class L> LF_DEVICE typename L::Near lf_turned_of(const typename L::Params &p, u8 *room) {
   typename L::Near near;
   L::fetches(p, [&](const auto &array, auto of, u64 stride) {
@@ -168,7 +169,7 @@ template <class L> LF_DEVICE typename L::Near lf_turned_of(const typename L::Par
   return near;
 }
 
-// Brings in what a square reads of them.
+// Stages the elements that a square reads.
 template <class L>
 LF_DEVICE void lf_turn_in(const typename L::Params &p, const lf_launch &launch, const lf_corner &corner, const typename L::Near &near) {
   if (L::ROOM > 0) __syncthreads();

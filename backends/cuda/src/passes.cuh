@@ -1,16 +1,17 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Groups too wide for tiles to look back: each tile would tell many words, and read those of many tiles. Such a kernel is
-// launched several times: for each level once to sum up what a block has, tiles that follow each other, and once for one
-// block to scan what the blocks came to; and at last to run the steps from what is before them. A part has no place in what a
-// block shares: its warps exchange them by way of memory that only the block has.
+// Groups too wide for look-back: each tile would publish many words, and read those of many tiles.
+//
+// Such a kernel is launched several times. For each level, one launch sums up consecutive tiles for each block, and
+// another scans the blocks' totals in one block. A last launch runs the steps from their prefix. A part does not fit
+// into shared memory, so warps exchange parts through global memory of their block.
 
-// What memory a block has for a level.
+// The memory of a block for a level.
 template <class Group, u32 THREADS> struct lf_passing {
   typedef typename Group::Part Part;
-  Part *blocks;  // what each block came to; when that is scanned, what comes before it
-  Part *before;  // what comes before the next tile of this one
-  Part *warps;   // what its warps come to
+  Part *blocks;  // each block's total, and after the scan its prefix
+  Part *before;  // the prefix of this block's next tile
+  Part *warps;   // its warps' totals
   LF_DEVICE lf_passing(const lf_launch &launch, u32 level) {
     blocks = reinterpret_cast<Part *>(launch.told[level].cells);
     before = blocks + launch.blocks + blockIdx.x;
@@ -18,7 +19,7 @@ template <class Group, u32 THREADS> struct lf_passing {
   }
 };
 
-// What comes before a thread's part of a tile, joined onto what comes before the tile.
+// Returns the prefix of a thread in a tile, including the tile's prefix.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE typename Group::Part lf_pass_on(const Params &p, const lf_launch &launch, u32 level,
                                           const typename Group::Part &own) {
@@ -32,7 +33,7 @@ LF_DEVICE typename Group::Part lf_pass_on(const Params &p, const lf_launch &laun
   return Group::join(p, before, scanned.before);
 }
 
-// One block scans what the blocks came to, in their order.
+// Scans the blocks' totals in one block, in order.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE void lf_scan_blocks(const Params &p, const lf_launch &launch, u32 level) {
   typedef typename Group::Part Part;
@@ -54,7 +55,7 @@ LF_DEVICE void lf_scan_blocks(const Params &p, const lf_launch &launch, u32 leve
   if (threadIdx.x == THREADS - 1) Group::give(launch.result, before);
 }
 
-// What a pass does for each level before its tiles, and behind them.
+// The work of a pass for each level, before and after its tiles.
 template <class L, u32 K, bool ANY> struct lf_pass_levels {
   typedef typename L::template Level<K> Group;
   typedef lf_pass_levels<L, K + 1, (K + 1 < L::LEVELS)> Above;
@@ -86,7 +87,7 @@ template <class L, u32 K> struct lf_pass_levels<L, K, false> {
   static LF_DEVICE void end(const lf_launch &) {}
 };
 
-// Whether a pass has tiles. Its first thread has what is before them: all others see it behind the first barrier.
+// Returns whether a pass has tiles. Its first thread sets the prefix. The others see it after the first barrier.
 template <class L> LF_DEVICE bool lf_pass_begins(const typename L::Params &p, const lf_launch &launch) {
   if (launch.pass < 2 * L::LEVELS && launch.pass % 2 == 1) {
     lf_pass_levels<L, 0, true>::scan(p, launch);

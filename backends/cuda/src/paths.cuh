@@ -1,12 +1,12 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Threads share the steps of a path: the elements of rows, and their ends
+// Paths: threads share the steps of elements of rows, and of rows' ends
 
-// Most numbers have no more than 32 bits, in which a device divides several times as fast.
+// Most numbers fit in 32 bits, which a device divides several times as fast.
 LF_DEVICE u64 lf_quotient(u64 x, u64 y) { return ((x | y) >> 32) == 0 ? u64(u32(x) / u32(y)) : x / y; }
 
-// The first row in which a step is, of so many rows: each has a step more than elements if it has an end. A whole warp calls it.
-// Each time it is left with a part of the rows, and a look at memory takes much longer than all else.
+// Returns the first row with a step, out of `rows` rows. A row with an end has a step more than elements. All threads
+// of a warp must call it. Each round narrows the range by the warp's width: reads of memory dominate the time.
 LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 rows) {
   u64 low = 0;
   for (u64 left = rows; left > 1;) {
@@ -20,42 +20,43 @@ LF_DEVICE u64 lf_find(const u64 *through, u64 ends, u64 step, u64 rows) {
   return low;
 }
 
-// Steps of a path that follow each other, those of a tile, and where its rows lie: a number says it of those that are equally long.
+// Consecutive steps of a path, those of a tile, with the positions of its rows. For equally long rows a division gives
+// these.
 template <class L, bool UNIFORM> struct lf_places {
-  u64 begin, first, length;  // the first step, its row, how many elements each row has
+  u64 begin, first, length;  // the first step, its row, the length of each row
   u32 steps;
   LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps, const u64 *)
       : begin(begin), first(0), length(L::length(p)), steps(steps) {
     first = lf_quotient(begin, length + L::ENDS);
   }
   static LF_DEVICE void find_rows(const typename L::Params &, u64, u64, u64 *) {}
-  // The row of a step of the tile.
+  // Returns the row of a step of the tile.
   LF_DEVICE u64 find(u32 at) const { return lf_quotient(begin + at, length + L::ENDS); }
-  // The step of the tile that is behind a row; it has one more than it has steps where the row goes on behind it.
+  // Returns the step of the tile after a row. It is the number of steps plus one if the row continues beyond the tile.
   LF_DEVICE u32 stop(u64 row) const { return u32(lf_min((row + 1) * (length + L::ENDS) - begin, u64(steps) + 1)); }
-  // That of the row behind the one whose step is known.
+  // Returns that of the next row, given that of a row.
   LF_DEVICE u32 next(u64, u32 stop) const { return u32(lf_min(stop + length + L::ENDS, u64(steps) + 1)); }
-  // How many of its steps are elements.
+  // Returns the number of steps that are elements.
   LF_DEVICE u32 elements() const {
     const u64 behind = find(steps - 1);
     return steps - u32(behind - first) * L::ENDS - (stop(behind) == steps ? L::ENDS : 0);
   }
 };
 
-// Of others it is read once, and kept near. Where rows have an end, no more of them are in a tile than steps.
+// Other rows are read once, and staged. If rows have ends, a tile has at most as many rows as steps.
 template <class L> struct lf_places<L, false> {
   const u64 *far;
   u64 begin, first, behind;
   u16 *stops;
   u32 steps;
-  // The rows of its first and last step are known; the others see where they lie behind a barrier.
+  // The rows of the first and last step are known. The other threads see the positions after a barrier.
   LF_DEVICE lf_places(const typename L::Params &p, u64 begin, u32 steps, const u64 *rows)
       : far(L::places(p).at), begin(begin), first(rows[0]), behind(rows[1]), steps(steps) {
     LF_SHARED_ARRAY(u16, kept, L::ENDS > 0 ? L::TILE : 1);
     stops = kept;
     for (u32 k = threadIdx.x; L::ENDS > 0 && k <= behind - first; k += L::THREADS) kept[k] = u16(far_stop(first + k));
   }
-  // Finds these rows: two warps do, beside the first one if there are as many.
+  // Finds these rows, in two warps other than the first if there are enough.
   static LF_DEVICE void find_rows(const typename L::Params &p, u64 tile, u64 all, u64 *rows) {
     const u64 behind = (tile + 1) * L::TILE;
     for (u32 k = 0; k < 2; ++k) {
@@ -87,8 +88,8 @@ template <class L> struct lf_places<L, false> {
   }
 };
 
-// How many steps a path has. Where rows are not equally long, the kernel before has found out, and the launch says how many there
-// may be: if that was wrong, or something trapped, there is nothing to do.
+// Returns the number of steps of a path. If rows are not equally long, the kernel before has computed it, and the
+// launch has a bound. If the bound is too small, or a trap occurred, the kernel does nothing.
 template <class L> LF_DEVICE u64 lf_path_steps(const typename L::Params &p, const lf_launch &launch) {
   if constexpr (L::UNIFORM) {
     return launch.steps;
@@ -104,13 +105,13 @@ template <class L> LF_DEVICE u64 lf_path_steps(const typename L::Params &p, cons
   }
 }
 
-// The tile that a block has next, and the rows of its first and its last step. A ticket takes a while to come, and rows take longer
-// to be found: where there is one level, that goes on while the tile before it does. With more of them, a tile that is taken ahead
-// would keep all others waiting.
+// The next tile of a block, with the rows of its first and last step. Tickets have some latency, and row searches have
+// more. With one level they overlap with the previous tile. With several levels, a tile that is taken ahead would delay
+// all others.
 template <class L> struct lf_ahead {
   static const bool GOES = L::LEVELS == 1 && !L::LEAVES && !L::PASSES && L::THREADS > 2 * LF_WARP;
   u64 all, tiles;  // steps, and tiles
-  u64 tile, turn;  // in passes a block has tiles that follow each other
+  u64 tile, turn;  // in passes, a block has consecutive tiles
   u64 rows[2];
   LF_DEVICE u32 take(const lf_launch &launch) const {
     // Each block takes one more than it has tiles.
@@ -119,7 +120,7 @@ template <class L> struct lf_ahead {
   LF_DEVICE void find_rows(const typename L::Params &p) {
     if (tile < tiles) lf_places<L, L::UNIFORM>::find_rows(p, tile, all, rows);
   }
-  // Takes the next one, and waits for it.
+  // Takes the next tile, and waits for it.
   LF_DEVICE void wait(const typename L::Params &p, const lf_launch &launch) {
     __syncthreads();
     if (L::PASSES) {
@@ -134,20 +135,20 @@ template <class L> struct lf_ahead {
   }
 };
 
-// Steps of a tile that follow each other, a thread's: elements of rows, and ends of rows.
+// Consecutive steps of a tile for one thread: elements of rows, and ends of rows.
 template <class L> struct lf_share {
   lf_places<L, L::UNIFORM> places;
   typename L::Near near;
   u64 row;
   u32 from, to;
   lf_ahead<L> *ahead;
-  // Whether what a thread sums up counts, and what it has of what comes before.
+  // Every thread's total counts, and each has its own prefix.
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
   LF_DEVICE void meanwhile(const typename L::Params &p) const {
     if (lf_ahead<L>::GOES) ahead->find_rows(p);
   }
-  // How many elements there are before a row, of which a step is in the tile.
+  // Returns the number of elements before a row with a step in the tile.
   LF_DEVICE u64 before(const typename L::Params &p, u64 i) const {
     if (i > places.first) return places.begin + places.stop(i - 1) - i * L::ENDS;
     if constexpr (L::UNIFORM) {
@@ -156,7 +157,7 @@ template <class L> struct lf_share {
       return i > 0 ? lf_load_constant(places.far + i - 1) : 0;
     }
   }
-  // The first of them, where none needs to know of another.
+  // Runs the first step alone, if steps are independent.
   LF_DEVICE void alone(const typename L::Params &p, const lf_launch &launch) const {
     typename L::State state = typename L::State();
     const u64 first = before(p, row), at = places.begin + from - row * L::ENDS - first;
@@ -170,7 +171,7 @@ template <class L> struct lf_share {
   template <u32 K>
   LF_DEVICE void run(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     if (from >= to) return;
-    // Where no row ends among them, nothing comes of elements that only fold.
+    // Elements that only fold have no effect if no row ends among them.
     const bool is_within = places.stop(row) >= to + L::ENDS;
     if (K == L::LEVELS && is_within && !L::EFFECTS) return;
     if (L::LIGHT && is_within) {
@@ -194,7 +195,7 @@ template <class L> struct lf_share {
   }
   LF_DEVICE void end() { to = from; }
   LF_DEVICE bool has_last(const lf_launch &) const { return from < to && places.begin + to == ahead->all; }
-  // The first step of a row says whether it begins at all: where the loop may be left there, each row has one.
+  // The first step of a row decides whether the row begins. If the loop may exit there, each row has such a step.
   template <bool EMIT>
   LF_DEVICE lf_exit until_left(const typename L::Params &p, const lf_launch &launch, typename L::State &state) const {
     if (from >= to) return lf_nowhere();
@@ -206,7 +207,7 @@ template <class L> struct lf_share {
       return L::template end<L::LEVELS, EMIT, true>(p, launch, launch.first + i, first, at, near, u32(i - places.first), state);
     });
   }
-  // Calls `act` with each of them, until one leaves the loop.
+  // Calls `act` for each step, until one exits the loop.
   template <class Act>
   LF_DEVICE lf_exit each(const typename L::Params &p, const lf_launch &launch, typename L::State &state, const Act &act) const {
     u64 i = row, first = before(p, i), at = places.begin + from - i * L::ENDS - first;
@@ -238,16 +239,16 @@ template <class L> struct lf_share {
   }
 };
 
-// Steps of equally long rows in squares: what is near in a column is in the caches for a block, as what is near in a row is. A
-// warp has neighbours of a row, and so much of it that what is the same for all of a row is worth computing; where arrays are turned
-// around, a square has as many rows as columns.
+// Runs the steps of equally long rows in squares, so that caches hold neighbours in a column as well as in a row. A
+// warp has neighbours of a row, long enough to compute row invariants once. If arrays are transposed, a square has as
+// many rows as columns.
 template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, const lf_launch &launch, u64 length) {
   LF_SHARED_ARRAY(uint4, rooms, L::ROOM > 0 ? L::ROOM / 16 : 1);
   const u32 wide = L::ROOM > 0 ? LF_WARP : 4 * LF_WARP;
   const typename L::Near near = lf_turned_of<L>(p, reinterpret_cast<u8 *>(rooms));
   const u64 width = length + L::ENDS, rows = lf_quotient(launch.steps, width);
   const u64 across = (width + wide - 1) / wide, below = (rows + LF_WARP - 1) / LF_WARP;
-  // From one square of a block to its next one, without a division for each.
+  // The distance between a block's squares, computed without a division for each.
   const u64 jump = lf_quotient(gridDim.x, across), aside = gridDim.x - jump * across;
   u64 down = lf_quotient(blockIdx.x, across), side = blockIdx.x - down * across;
   const u32 lane = threadIdx.x % LF_WARP;
@@ -278,7 +279,7 @@ template <class L> LF_DEVICE void lf_in_squares(const typename L::Params &p, con
   }
 }
 
-// Where no step needs to know of another: neighbours have neighbouring steps.
+// Runs independent steps: neighbours have neighbouring steps.
 template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf_launch &launch) {
   if constexpr (L::UNIFORM) {
     const u64 length = L::length(p);
@@ -300,7 +301,7 @@ template <class L> LF_DEVICE void lf_apart(const typename L::Params &p, const lf
   }
 }
 
-// Threads have equal numbers of steps, wherever rows begin.
+// Runs equal numbers of steps in each thread, independent of row starts.
 template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, const lf_launch &launch) {
   typedef lf_ahead<L> Ahead;
   LF_SHARED(Ahead, ahead);
@@ -328,7 +329,7 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
   }
   ahead.wait(p, launch);
   for (u64 tile = ahead.tile; tile < tiles; tile = ahead.tile) {
-    // The tile's rows are there, and nobody has the rooms of the one before it.
+    // The tile's rows are known, and no thread uses the buffers of the previous tile.
     __syncthreads();
     const u64 begin = tile * L::TILE, left = all - begin;
     const u32 steps = left < L::TILE ? u32(left) : u32(L::TILE), from = threadIdx.x * L::ELEMENTS;
@@ -343,7 +344,7 @@ template <class L> LF_DEVICE void lf_along_path(const typename L::Params &p, con
     } else {
       __syncthreads();
     }
-    // The others see it when they have summed up.
+    // The others see it after summing up.
     if (Ahead::GOES && threadIdx.x == 0) ahead.tile = taken;
     const u32 to = from + L::ELEMENTS < steps ? from + L::ELEMENTS : steps;
     const lf_share<L> share = {places, near, from < steps ? places.find(from) : 0, from, to, &ahead};

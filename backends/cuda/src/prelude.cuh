@@ -1,7 +1,8 @@
-// What kernels are made of: words, operators, parts of a block, tiles that look back. NVRTC compiles it for a device, a C++
-// compiler with `LF_HOST` for the shim of the tests; what differs between them is in the first section, and nowhere else.
-// Behind it comes how loops are run: `tiles.cuh`, `passes.cuh`, `scatter.cuh`, `levels.cuh`, `exits.cuh`,
-// `near.cuh`, `segments.cuh`, `paths.cuh`.
+// The common prelude of kernels: words, operators, block collectives, look-back between tiles.
+//
+// NVRTC compiles it for a device. With `LF_HOST`, a C++ compiler compiles it for the shim of the tests. All differences
+// between the two are in the first section. The code that runs loops follows in `tiles.cuh`, `passes.cuh`,
+// `scatter.cuh`, `levels.cuh`, `exits.cuh`, `near.cuh`, `segments.cuh`, `paths.cuh`.
 #pragma once
 
 typedef signed char i8;
@@ -23,7 +24,7 @@ typedef double f64;
 #else
 
 #define LF_DEVICE __device__ __forceinline__
-// How many of so many blocks a processor is to hold at once, at least: fewer where there would be no registers for more.
+// The minimal number of resident blocks per multiprocessor, given the desired number. Fewer if registers would spill.
 #ifndef LF_BLOCKS
 #define LF_BLOCKS(n) n
 #endif
@@ -32,15 +33,15 @@ typedef double f64;
 #define LF_SHARED_ARRAY(T, name, n) __shared__ T name[n]
 #define LF_UNROLL _Pragma("unroll")
 #define LF_ROLLED _Pragma("unroll 1")
-// Of parts that are wide, which would take up more room than it saves.
+// Unrolling wide parts would take more registers than it saves.
 #define LF_PRAGMA(text) _Pragma(#text)
 #define LF_UNROLL_FOR(T) LF_PRAGMA(unroll (sizeof(T) <= 512 ? 128 : 1))
 #define LF_BY_SEVEN _Pragma("unroll 7")
 
-// Before a look at words that other blocks are to write.
+// Pauses before a poll of words that other blocks will write.
 LF_DEVICE void lf_wait(u32 nanoseconds) { __nanosleep(nanoseconds); }
 
-// Devices exchange no single bytes: its neighbours in a word are put back as they are.
+// Devices have no byte exchange: the neighbours in the word are written back unchanged.
 LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
   u32 *word = reinterpret_cast<u32 *>(u64(at) & ~u64(3));
   const u32 shift = u32(u64(at) & 3) * 8;
@@ -52,8 +53,8 @@ LF_DEVICE u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) {
   }
   return u8(known >> shift);
 }
-// What blocks tell each other goes by way of memory that all of them see. A plain read could be answered by a cache that knows
-// nothing of other blocks. Two words are seen together or not at all: a value, and what it is.
+// Blocks communicate through memory that all of them see. A plain read could hit a stale cache line. The two words of a
+// cell, a value and its tag, are accessed atomically together.
 struct alignas(16) lf_cell {
   u64 word;
   u64 tag;
@@ -75,7 +76,7 @@ LF_DEVICE void lf_store_cell(lf_cell *at, u64 word, u64 tag) {
       : "memory");
 }
 
-// Copies to memory that the block shares, which go on while the thread does: of 4, 8 or 16 bytes, at multiples of as many.
+// Asynchronous copies to shared memory, of 4, 8 or 16 bytes. Both addresses are aligned to that size.
 template <u32 BYTES> LF_DEVICE void lf_copy_async(void *to, const void *from) {
   const u32 shared = u32(__cvta_generic_to_shared(to));
   if (BYTES == 16) {
@@ -84,12 +85,12 @@ template <u32 BYTES> LF_DEVICE void lf_copy_async(void *to, const void *from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" : : "r"(shared), "l"(from), "n"(BYTES) : "memory");
   }
 }
-// Waits for all of the thread's own; others see them behind a barrier.
+// Waits for the thread's own copies. Other threads see them after a barrier.
 LF_DEVICE void lf_copies_done() { asm volatile("cp.async.wait_all;" : : : "memory"); }
 
-// Memory that nobody writes while the kernel runs.
+// Reads memory that is constant during the kernel.
 template <class T> LF_DEVICE T lf_load_constant(const T *at) { return __ldg(at); }
-// Stores of pieces of memory: what is a struct of words would be stored word by word.
+// Stores pieces of memory whole. A struct of words would be stored word by word.
 template <class T> LF_DEVICE void lf_store_whole(T *at, T x) { *at = x; }
 template <> LF_DEVICE void lf_store_whole(uint4 *at, uint4 x) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(at), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
@@ -103,7 +104,7 @@ const u32 LF_WARP = 32;
 const u32 LF_ALL = 0xffffffffu;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Arrays: a read outside gives zero, a write outside is dropped
+// Arrays: a read out of bounds gives zero, a write out of bounds is dropped
 
 template <class T> struct lf_array {
   T *at;
@@ -129,7 +130,7 @@ template <> struct lf_unsigned<i64> { typedef u64 type; };
 
 template <class T> struct lf_signed { static const bool value = T(-1) < T(0); };
 
-// Wide enough that nothing is promoted to a signed type on the way.
+// Wide enough that no operand is promoted to a signed type.
 template <class T> LF_DEVICE u64 lf_wide(T x) { return u64(x); }
 
 template <class T> LF_DEVICE T lf_add(T x, T y) { return T(lf_wide(x) + lf_wide(y)); }
@@ -217,7 +218,7 @@ template <class To, class From> LF_DEVICE To lf_bitcast(From x) {
 LF_DEVICE bool lf_sign_bit(f32 x) { return lf_bitcast<u32>(x) >> 31; }
 LF_DEVICE bool lf_sign_bit(f64 x) { return lf_bitcast<u64>(x) >> 63; }
 
-// Of floats the number, if one is none; the zero below zero is the lesser one.
+// For floats: the other operand if one is NaN. Negative zero is less than positive zero.
 template <class T> LF_DEVICE T lf_min(T x, T y) { return x < y ? x : y; }
 template <class T> LF_DEVICE T lf_max(T x, T y) { return x > y ? x : y; }
 template <class F> LF_DEVICE F lf_lesser(F x, F y) {
@@ -245,7 +246,7 @@ LF_DEVICE f32 lf_round_even(f32 x) { return rintf(x); }
 LF_DEVICE f64 lf_round_even(f64 x) { return rint(x); }
 LF_DEVICE f32 lf_sqrt(f32 x) { return sqrtf(x); }
 LF_DEVICE f64 lf_sqrt(f64 x) { return sqrt(x); }
-// By squares, in the order in which a processor's function multiplies.
+// Exponentiation by squaring, with the host function's order of multiplications.
 template <class F> LF_DEVICE F lf_by_squares(F x, u32 n) {
   F power = 1, square = x;
   for (bool any = false; n > 0; n /= 2) {
@@ -259,14 +260,14 @@ template <class F> LF_DEVICE F lf_powi_of(F x, i32 n, F least) {
   const u32 size = n < 0 ? 0u - u32(n) : u32(n);
   const F power = lf_by_squares(x, size);
   if (n >= 0) return power;
-  // What has lost digits has a reciprocal that may be in range: that of two halves.
+  // The power is subnormal or zero, but its reciprocal may be in range: multiply the reciprocals of two halves.
   if (!(lf_abs(power) < least) && lf_abs(power) - lf_abs(power) == 0) return 1 / power;
   return 1 / lf_by_squares(x, size / 2) / lf_by_squares(x, size - size / 2);
 }
 LF_DEVICE f32 lf_powi(f32 x, i32 n) { return lf_powi_of(x, n, 1.17549435e-38f); }
 LF_DEVICE f64 lf_powi(f64 x, i32 n) { return lf_powi_of(x, n, 2.2250738585072014e-308); }
 
-// Of large numbers, for which the functions in a kernel's own text are not made: the last bits may be others.
+// Device functions for large arguments, which a kernel's own functions do not handle. The last bits may differ.
 LF_DEVICE f32 lf_sin(f32 x) { return sinf(x); }
 LF_DEVICE f64 lf_sin(f64 x) { return sin(x); }
 LF_DEVICE f32 lf_cos(f32 x) { return cosf(x); }
@@ -278,7 +279,7 @@ LF_DEVICE f64 lf_copysign(f64 x, f64 y) { return copysign(x, y); }
 LF_DEVICE f32 lf_mul_add(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
 LF_DEVICE f64 lf_mul_add(f64 x, f64 y, f64 z) { return fma(x, y, z); }
 
-// Casts go to the nearest value that the type has; what is no number is zero.
+// Casts saturate to the range of the type. NaN becomes zero.
 template <class To, class From> struct lf_cast_of {
   static LF_DEVICE To cast(From x) { return To(x); }
 };
@@ -312,9 +313,9 @@ LF_PLAIN_CAST(f64, f64);
 template <class To, class From> LF_DEVICE To lf_cast(From x) { return lf_cast_of<To, From>::cast(x); }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Values that go from thread to thread, and from block to block, word by word
+// Values passed between threads, and between blocks, word by word
 
-// Of four bytes: what a group's part is made of.
+// Words of four bytes make up a group's part.
 template <class T> LF_DEVICE T lf_from_before(T x, u32 reach) {
   u32 words[sizeof(T) / 4];
   memcpy(words, &x, sizeof x);
@@ -332,8 +333,8 @@ template <class T> LF_DEVICE T lf_from_lane(T x, u32 lane) {
   return x;
 }
 
-// A cell has a word of a value beside a tag, which says what the value is and which launch it is of: so memory that was used
-// before need not be cleared, and a value of one word needs no order of reads.
+// A cell holds a word of a value, and a tag with the kind of value and the number of the launch. So reused memory need
+// not be cleared, and a one-word value needs no read ordering.
 template <class T> struct lf_cells { static const u32 count = (sizeof(T) + 7) / 8; };
 
 template <class T> LF_DEVICE void lf_tell(lf_cell *at, u64 tag, const T &x) {
@@ -342,11 +343,11 @@ template <class T> LF_DEVICE void lf_tell(lf_cell *at, u64 tag, const T &x) {
   LF_UNROLL
   for (u32 k = 0; k < lf_cells<T>::count; ++k) lf_store_cell(at + k, words[k], tag);
 }
-// What is found in the cells of a value.
+// The contents of a value's cells.
 template <class T> struct lf_heard {
   u64 words[lf_cells<T>::count];
   u64 tag;
-  bool is_whole;  // all cells say the same of it
+  bool is_whole;  // all cells have the same tag
 
   LF_DEVICE bool is_of(u64 number) const { return is_whole && tag / 2 == number; }
   LF_DEVICE T value() const {
@@ -367,7 +368,7 @@ template <class T> LF_DEVICE lf_heard<T> lf_listen(const lf_cell *at) {
   }
   return heard;
 }
-const u32 LF_AGAIN = 400;  // nanoseconds between two looks: who asks without a pause keeps the answer from coming
+const u32 LF_AGAIN = 400;  // nanoseconds between two polls: polling without a pause delays the answer
 
 // Waits for a value of this launch.
 template <class T> LF_DEVICE void lf_hear(const lf_cell *at, u64 number, lf_heard<T> &heard) {
@@ -377,28 +378,28 @@ template <class T> LF_DEVICE void lf_hear(const lf_cell *at, u64 number, lf_hear
   }
 }
 
-// A variable as the host has it.
+// A variable in the host's format.
 template <class T> LF_DEVICE u64 lf_word(T x) { return u64(x); }
 template <> LF_DEVICE u64 lf_word(f32 x) { return lf_bitcast<u32>(x); }
 template <> LF_DEVICE u64 lf_word(f64 x) { return lf_bitcast<u64>(x); }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A block scans the parts of its threads, in their order: joins need not commute
+// Scans of threads' parts in a block, in order: joins need not commute
 
-// What the threads before this one come to, and what all of them do.
+// The join of the earlier threads' parts, and of all parts.
 template <class Part> struct lf_scanned {
   Part before;
   Part all;
 };
 
-// Of groups that count nothing.
+// The base of groups without counts.
 template <class Part> struct lf_as_it_is {
   typedef Part Short;
   static LF_DEVICE bool absorbs(const Part &) { return false; }
   static LF_DEVICE const Part &shorten(const Part &x) { return x; }
   static LF_DEVICE const Part &lengthen(const Part &x) { return x; }
 };
-// A group within a block, where what it counts is short.
+// A group within a block, with short counts.
 template <class Group> struct lf_short {
   typedef typename Group::Short Part;
   template <class Params> static LF_DEVICE Part identity(const Params &p) { return Group::shorten(Group::identity(p)); }
@@ -407,7 +408,7 @@ template <class Group> struct lf_short {
   }
 };
 
-// What the first `THREADS` threads of a warp, a power of two, come to up to this one; the others have nothing to say.
+// Scans the parts of the first `THREADS` threads of a warp, a power of two. The results of other threads are undefined.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE typename Group::Part lf_scan_warp(const Params &p, typename Group::Part own) {
   LF_UNROLL_FOR(typename Group::Part)
@@ -418,8 +419,8 @@ LF_DEVICE typename Group::Part lf_scan_warp(const Params &p, typename Group::Par
   return own;
 }
 
-// The same for a block of a power of two of warps, at most a warp of them. `room` has a place for each warp; nobody may
-// write to it before the block's next barrier.
+// Scans the parts of a block, which has a power of two of warps, at most 32. `room` has an entry for each warp. It must
+// not be written before the block's next barrier.
 template <class Group, u32 THREADS, class Params>
 LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typename Group::Part own,
                                                         typename lf_short<Group>::Part *room) {
@@ -440,27 +441,28 @@ LF_DEVICE lf_scanned<typename Group::Part> lf_scan_block(const Params &p, typena
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Tiles look back: each finds out what those before it come to while they are at it (decoupled look-back; Merrill and
+// Look-back: each tile computes its prefix while earlier tiles are still running (decoupled look-back; Merrill and
 // Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016)
 
-const u64 LF_OWN = 0;      // what the tile alone comes to
-const u64 LF_THROUGH = 1;  // what all tiles up to it come to
-const u32 LF_FIRST = 600;  // nanoseconds before the first look: it finds more, and asks fewer (measured for scans of 2^28 elements)
+const u64 LF_OWN = 0;      // the tile's own total
+const u64 LF_THROUGH = 1;  // the total of all tiles up to it
+const u32 LF_FIRST = 600;  // nanoseconds before the first poll, for fewer polls (measured: scans of 2^28)
 
-// What tiles tell each other of one group: cells for each.
+// The cells of one group, for each tile.
 struct lf_told {
   lf_cell *cells;
 };
 
-// Tells what a tile comes to by itself. The first need not: it knows what comes before it. A part that absorbs what comes
-// before is what all tiles up to it come to, and nobody waits for more.
+// Publishes a tile's own total. The first tile need not, since it knows its prefix. An absorbing part is the total of
+// all tiles up to it, so later tiles wait for no earlier ones.
 template <class Group>
 LF_DEVICE void lf_tell_own(const lf_told &told, u64 number, u64 tile, const typename Group::Part &own) {
   const u64 kind = Group::absorbs(own) ? LF_THROUGH : LF_OWN;
   if (tile > 0) lf_tell(told.cells + tile * lf_cells<typename Group::Part>::count, 2 * number + kind, own);
 }
 
-// What comes before a tile that has told what it comes to, joined onto `start`, after a pause. A whole warp calls it.
+// Returns the prefix of a tile that has published its total, joined onto `start`. It pauses first. All threads of a
+// warp must call it.
 template <class Group, class Params>
 LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told, u64 number, u64 tile, u32 pause,
                                             typename Group::Part own, typename Group::Part start) {
@@ -469,10 +471,10 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
   const u32 lane = threadIdx.x % LF_WARP;
   Part before = start;
   if (tile > 0) {
-    // Who absorbs what comes before is among others that do: the nearest one knows it at once.
+    // Absorbing tiles usually follow other absorbing tiles, which have already published their totals.
     if (pause > 0 && !Group::absorbs(own)) lf_wait(pause);
     Part since = Group::identity(p);
-    // A warp looks at as many tiles at once as it has threads, the nearest first. To look at more keeps others waiting.
+    // A warp polls one earlier tile per thread, the nearest first. Polling more would delay others.
     for (u64 end = tile;; end -= LF_WARP) {
       const bool is_there = lane < end;
       const lf_cell *at = told.cells + (end - 1 - lane) * cells;
@@ -482,13 +484,13 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
         if (!is_heard) heard = lf_listen<Part>(at);
         is_heard = !is_there || heard.is_of(number);
         known = __ballot_sync(LF_ALL, is_there && is_heard && heard.tag == 2 * number + LF_THROUGH);
-        // Nobody waits for those that are behind the nearest that knows all.
+        // Tiles before the nearest total are not waited for.
         const u32 nearer = known == 0 ? LF_ALL : known ^ (known - 1);
         if ((__ballot_sync(LF_ALL, !is_heard) & nearer) == 0) break;
         lf_wait(LF_AGAIN);
       }
       Part part = is_there ? heard.value() : Group::identity(p);
-      // The nearest that knows all: what is further is in it.
+      // The nearest total includes all earlier tiles.
       const u32 last = known == 0 ? LF_WARP - 1 : u32(__ffs(i32(known))) - 1;
       if (lane > last) part = Group::identity(p);
       LF_UNROLL
@@ -508,24 +510,24 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What a launch is about, and what a step has to do with memory
+// Launch parameters, and a step's accesses to memory
 
 struct lf_launch {
   u64 first;     // the counter of the first step
-  u64 steps;     // how many there are
-  u64 number;    // of the launch, from 1 on: no other had the same memory and this number
-  u32 *ticket;   // the next tile, and behind it how many blocks are done; zero between launches
-  u32 *trapped;  // set where something traps
-  const u32 *stopped;  // set where something trapped that was launched before: nothing is to be done; none, if none was
-  u64 *result;   // what groups come to: their words, level by level
-  u64 pass;      // which of the launches of a kernel whose groups are summed up in passes
-  u64 blocks;    // how many blocks those with tiles have
-  u64 settles;   // whether it is known who writes last
+  u64 steps;     // the number of steps
+  u64 number;    // the launch's number, from 1 on, unique for this memory
+  u32 *ticket;   // the next tile, then the number of finished blocks; zero between launches
+  u32 *trapped;  // set at a trap
+  const u32 *stopped;  // set if an earlier launch trapped: then this one does nothing; null if there is no earlier one
+  u64 *result;   // results of groups: their words, level by level
+  u64 pass;      // the number of the launch, for kernels with several passes
+  u64 blocks;    // the number of blocks in launches with tiles
+  u64 settles;   // whether the last writers are known
   lf_told told[5];
 };
 
-// An array that a filter fills: the element at the count `begin` has the first place of `at`. For a whole tile that is memory
-// that the block shares.
+// An array filled by a filter: the element at count `begin` has the first position of `at`. For a whole tile, it is in
+// shared memory.
 template <class T> struct lf_kept {
   lf_array<T> array;
   T *room;
@@ -536,12 +538,12 @@ template <class T> LF_DEVICE void lf_keep(const lf_kept<T> &kept, u64 i, T x) {
   if (!kept.in_room) {
     lf_write(kept.array, i, x);
   } else {
-    // A tile keeps no more than it has elements, each at the count behind the last.
+    // A tile keeps at most as many elements as it has. Each is at the next count.
     kept.room[u32(i) - kept.begin] = x;
   }
 }
 
-// A step by itself: its elements are read and written one by one.
+// A single step: its elements are read and written one by one.
 template <class L, bool EMIT>
 LF_DEVICE void lf_step(const typename L::Params &p, const lf_launch &launch, u64 i, typename L::State &state,
                        const typename L::Kept &kept) {
@@ -552,7 +554,7 @@ LF_DEVICE void lf_step(const typename L::Params &p, const lf_launch &launch, u64
   if (EMIT) L::writes(p, [&](const auto &array, auto of) { lf_write(array, i, out.*of); });
 }
 
-// The arrays that filters fill themselves, for steps that know what is before them.
+// The arrays filled by filters, in place, for steps with a known prefix.
 template <class L> LF_DEVICE typename L::Kept lf_kept_in_place(const typename L::Params &p) {
   typename L::Kept kept;
   const typename L::State none = typename L::State();
@@ -563,7 +565,7 @@ template <class L> LF_DEVICE typename L::Kept lf_kept_in_place(const typename L:
   return kept;
 }
 
-// Whether the elements of so many steps are in all arrays that steps read or write at their counter.
+// Returns whether `steps` steps are in bounds of all arrays that steps access at their counter.
 template <class L> LF_DEVICE bool lf_is_inside(const typename L::Params &p, const lf_launch &launch, u64 begin, u64 steps) {
   bool inside = begin + steps <= launch.steps;
   const u64 end = launch.first + begin + steps;
@@ -572,7 +574,7 @@ template <class L> LF_DEVICE bool lf_is_inside(const typename L::Params &p, cons
   return inside;
 }
 
-// Pieces of memory that a thread reads or writes at once.
+// Pieces of memory that a thread reads or writes in one access.
 template <u32 BYTES> struct lf_piece;
 template <> struct lf_piece<1> { typedef u8 type; };
 template <> struct lf_piece<2> { typedef u16 type; };
@@ -580,7 +582,7 @@ template <> struct lf_piece<4> { typedef u32 type; };
 template <> struct lf_piece<8> { typedef uint2 type; };
 template <> struct lf_piece<16> { typedef uint4 type; };
 
-// The bytes of the widest piece that so many bytes are made of.
+// The widest piece that divides this number of bytes.
 template <u32 BYTES> struct lf_widest {
   static const u32 bytes = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : BYTES % 4 == 0 ? 4 : BYTES % 2 == 0 ? 2 : 1;
 };

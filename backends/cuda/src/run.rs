@@ -1,4 +1,4 @@
-//! A loop's way from its arguments to its results: `init` on the host, the steps on a device, `done` on the host.
+//! A loop's run: the steps on a device, `init` and `done` on the host.
 
 use crate::driver::Fault;
 use crate::emit::{Given, Kernel, kernel_of};
@@ -14,47 +14,56 @@ use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, RateId, Var};
 use loop_lang::state::{Layout, reset_local};
 
-/// What can launch a kernel.
+/// Launches kernels.
 pub trait Device {
-    /// Runs kernels to their ends, one behind the other: what one leaves in memory, the next ones find. Nobody waits between
-    /// them, so a kernel is told where to look for whether one before it trapped.
+    /// Runs kernels to their ends, one after the other.
+    ///
+    /// Later kernels see the memory written by earlier ones. The host does not wait between them.
+    /// So each kernel gets the address of the trap flags of earlier ones.
     ///
     /// # Errors
-    /// What went wrong with the device.
+    ///
+    /// Returns the device's fault.
     fn launch(&self, launches: &[Launch<'_>]) -> Result<Vec<Launched>, Fault>;
 
-    /// Where the elements of an array are that the loop was passed.
+    /// Returns the device address of an array argument.
     ///
     /// # Errors
-    /// What went wrong with the device.
+    ///
+    /// Returns the device's fault.
     fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault>;
 
-    /// Where the elements of an array are that the loop made.
+    /// Returns the device address of an array that the loop made.
     ///
     /// # Errors
-    /// What went wrong with the device; there is none in this place.
+    ///
+    /// Returns the device's fault, also if the slot is empty.
     fn made(&self, place: &mut Option<Held<'_>>) -> Result<u64, Fault>;
 
-    /// Memory of so many words for what one launch leaves to the next.
+    /// Allocates words for data that one launch leaves to the next.
     ///
     /// # Errors
-    /// What went wrong with the device.
+    ///
+    /// Returns the device's fault.
     fn room(&self, words: u64) -> Result<Box<dyn Room>, Fault>;
 
-    /// The same, all of them zero.
+    /// Allocates zeroed words.
     ///
     /// # Errors
-    /// What went wrong with the device.
+    ///
+    /// Returns the device's fault.
     fn zeros(&self, words: u64) -> Result<Box<dyn Room>, Fault>;
 }
 
-/// Memory of a device. It is given back when this is dropped, behind all that was launched before.
+/// Owns memory of a device.
+///
+/// On drop it is freed after all earlier launches.
 pub trait Room {
-    /// Its address on the device.
+    /// Returns its address on the device.
     fn address(&self) -> u64;
 }
 
-/// What a kernel is launched with.
+/// Describes a launch of a kernel.
 #[derive(Debug)]
 pub struct Launch<'a> {
     /// The kernel.
@@ -63,37 +72,39 @@ pub struct Launch<'a> {
     pub params: &'a [u64],
     /// The counter of the first step.
     pub first: u64,
-    /// How many steps there are; at most, where a kernel before it finds out.
+    /// The number of steps, or a bound if an earlier kernel computes the number.
     pub steps: u64,
-    /// How many blocks at most, of the threads that [`Tiles`](livefusion_tile::threads::form::Tiles) says: any number from one on will do.
+    /// The maximal number of blocks, each with the threads of
+    /// [`Tiles`](livefusion_tile::threads::form::Tiles). Any positive number works.
     pub blocks: u64,
 }
 
-/// What became of a launch.
+/// Holds the result of a launch.
 #[derive(Default, Debug)]
 pub struct Launched {
-    /// What groups came to, variable by variable, level by level, and where the loop was left: [`Kernel::words`].
+    /// Results of groups, by level and variable, and the exit position: [`Kernel::words`].
     pub result: Vec<u64>,
-    /// Whether something trapped.
+    /// Whether a trap occurred.
     pub trapped: bool,
 }
 
-/// Where everything is that a loop's way takes from its frame and its arguments, and puts into the frame: found once, for
-/// all runs.
+/// Maps a phase's inputs and outputs to frame words, arguments and kernel results.
+///
+/// It is computed once, for all runs.
 #[derive(Debug)]
 pub struct Way {
     counter: Word,
     bound: Word,
-    /// Where the counter is in the frame, if it is there.
+    /// The word of the counter in the frame, if it has one.
     counted: Option<usize>,
     given: Vec<Place>,
-    /// Which words of a kernel's result go where in the frame, by its number.
+    /// By kernel number: pairs of a result word and its frame word.
     results: Vec<(usize, Vec<(usize, usize)>)>,
     /// How elements are shared among threads, if they are.
     elements: Option<Elements>,
 }
 
-/// Where a scalar is.
+/// The location of a scalar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Word {
     /// A word of the frame.
@@ -102,40 +113,42 @@ pub(crate) enum Word {
     Known(Atom),
 }
 
-/// Where something is that a kernel is given.
+/// The source of a kernel parameter.
 #[derive(Clone, Debug)]
 enum Place {
     Scalar(Word),
-    /// An array that the loop is passed: which parameter.
+    /// An array argument, by parameter.
     Passed(usize),
-    /// An array that the loop made: which slot.
+    /// An array that the loop made, by slot.
     Made(usize),
-    /// One of which it made room for one row, of so many elements.
+    /// Memory for one row of this many elements, in place of a made array.
     Strip(Word),
-    /// Room for a word of each row.
+    /// A word for each row.
     Places,
-    /// Room for a word of each element of the longest of these slots' arrays, zero at first; whether a single step needs none.
+    /// A zeroed word for each element of the longest of these slots' arrays. The flag says that a
+    /// single step needs none.
     Winners(Vec<usize>, bool),
-    /// The threads of a team, whose block has so many.
+    /// The threads of a team, at most those of a block.
     Team(u64),
 }
 
-/// The steps of one of a loop's roots.
+/// Holds the steps of one of a loop's roots.
 #[derive(Debug)]
 pub struct Phase {
     /// Their kernel.
     pub kernel: Kernel,
-    /// Its way.
+    /// Their inputs and outputs.
     pub way: Way,
-    /// How they are dealt out.
+    /// Their mapping to threads.
     pub dealt: Asked,
 }
 
 impl Phase {
-    /// The phases of a loop, in their order, with what is asked of each.
+    /// Builds the phases of a loop in order, under the requested mappings.
     ///
     /// # Errors
-    /// Why it cannot run in parallel here, or not so.
+    ///
+    /// Explains why the loop cannot run in parallel here, or not as requested.
     pub fn all(program: &Loop, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Phase>, Refusal> {
         let mut number = 0;
         let phase = |shape: &Shape<'_>| {
@@ -157,10 +170,11 @@ impl Phase {
 }
 
 impl Way {
-    /// The way of a root with its kernel.
+    /// Locates the inputs and outputs of a root's kernel.
     ///
     /// # Errors
-    /// The kernel is given an array that the loop has not.
+    ///
+    /// Fails if the kernel needs an array that the loop lacks.
     fn of(shape: &Shape<'_>, kernel: &Kernel) -> Result<Way, Refusal> {
         let word = |a: Atom| match a.var().and_then(|v| shape.layout.word(v)) {
             Some(at) => Word::Frame(at),
@@ -206,7 +220,8 @@ impl Way {
                 counter: shape.layout.word(path.counter).filter(|_| path.running),
                 length: path.length.map(word),
                 ends: path.ends,
-                // Where no counter goes on from row to row, elements are counted behind all else.
+                // If no counter continues from row to row, the number of elements is the last
+                // result.
                 counted: counted.map(|(at, _)| at).filter(|_| path.running),
             }
         });
@@ -221,7 +236,7 @@ impl Way {
     }
 }
 
-/// The words of a kernel's result that variables come to.
+/// Returns the words of a kernel's result that hold variables.
 fn found(kernel: &Kernel) -> Vec<(usize, Var)> {
     let mut from = 0;
     let mut all = Vec::new();
@@ -232,29 +247,30 @@ fn found(kernel: &Kernel) -> Vec<(usize, Var)> {
     all
 }
 
-/// A loop that can run, with all that its runs need.
+/// Holds a loop that is ready to run.
 #[derive(Clone, Copy)]
 pub struct Ready<'a> {
     /// The loop.
     pub program: &'a Loop,
     /// Its phases.
     pub phases: &'a [Phase],
-    /// What runs what is before, between and behind them.
+    /// The interpreter, for the code before, between and after the phases.
     pub host: &'a InterpKernel,
 }
 
 impl Ready<'_> {
-    /// Runs it from a fresh frame on.
+    /// Runs the loop from a fresh frame.
     ///
     /// # Errors
-    /// What went wrong with the device.
+    ///
+    /// Returns the device's fault.
     pub fn run(
         self,
         device: &dyn Device,
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<Outcome, Fault> {
-        // No step: the interpreter stops at the first guard.
+        // With no steps, the interpreter stops at the first guard.
         let mut outcome = self.host.run(Pass::Emit, 0, frame, args);
         let mut left = false;
         for phase in 0..self.phases.len() {
@@ -276,8 +292,9 @@ impl Ready<'_> {
         }
     }
 
-    /// Takes the steps of a phase, at whose guard the frame is. Whether its last step left the loop within; none if
-    /// something trapped.
+    /// Runs the steps of a phase from its guard.
+    ///
+    /// Returns whether the last step exited the loop in its middle. Returns `None` on a trap.
     fn steps(
         self,
         phase: usize,
@@ -317,7 +334,8 @@ impl Ready<'_> {
         self.settle(frame, args);
         let end = End::of(ran, &launched.result, steps);
         if let Some(at) = way.counted {
-            // Whoever left within a step goes on as from the bound: nobody there looks at the counter.
+            // After an exit within a step, the loop continues as at its bound: the counter is dead
+            // there.
             frame.words[at] = if end.within { bound } else { first + end.at };
         }
         frame.words[1] += end.at + u64::from(end.within);
@@ -331,7 +349,7 @@ impl Ready<'_> {
         }
     }
 
-    /// The words of the kernel's parameters.
+    /// Returns the words of the kernel's parameters.
     fn params(
         self,
         way: &Way,
@@ -365,7 +383,7 @@ impl Ready<'_> {
                 Place::Strip(length) => {
                     let all = rows.checked_mul(self.word(length, frame, args));
                     let all = all.ok_or_else(too_many)?;
-                    // Elements have at most a word.
+                    // An element takes at most a word.
                     let room = device.room(all)?;
                     params.extend([room.address(), all]);
                     rooms.push(room);
@@ -397,7 +415,7 @@ impl Ready<'_> {
         })
     }
 
-    /// Local parts have nothing in them: the prefix has it all.
+    /// Resets local parts: the prefix holds the whole value.
     fn settle(self, frame: &mut Frame<'_>, args: &[Arg<'_>]) {
         let (program, layout): (_, &Layout) = (self.program, self.host.layout());
         let identity = |a| known_word(program, args, a);
@@ -416,11 +434,11 @@ impl Ready<'_> {
     }
 }
 
-/// Where the steps ended.
+/// The end of the steps.
 struct End {
-    /// At which step.
+    /// The number of the last step.
     at: u64,
-    /// Whether within it, or before.
+    /// Whether the loop was left within that step, or before it.
     within: bool,
 }
 

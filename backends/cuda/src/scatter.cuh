@@ -1,7 +1,7 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Scatters: values that are joined onto elements anywhere, by operators for which their order does not matter, but for the last
-// bits of floats; and values that overwrite elements
+// Scatters: values joined onto arbitrary elements, by operators whose order matters only for the last bits of floats;
+// and values that overwrite elements
 
 struct lf_by_add { template <class T> static LF_DEVICE T join(T x, T y) { return lf_add(x, y); } };
 struct lf_by_mul { template <class T> static LF_DEVICE T join(T x, T y) { return lf_mul(x, y); } };
@@ -11,7 +11,7 @@ struct lf_by_and { template <class T> static LF_DEVICE T join(T x, T y) { return
 struct lf_by_or { template <class T> static LF_DEVICE T join(T x, T y) { return T(x | y); } };
 struct lf_by_xor { template <class T> static LF_DEVICE T join(T x, T y) { return T(x ^ y); } };
 
-// Words in which values are exchanged.
+// Words for atomic exchange.
 template <u32 BYTES> struct lf_word_of;
 template <> struct lf_word_of<1> { typedef u8 type; };
 template <> struct lf_word_of<2> { typedef u16 type; };
@@ -23,7 +23,7 @@ LF_DEVICE u16 lf_exchange_if(u16 *at, u16 old, u16 next) { return atomicCAS(at, 
 LF_DEVICE u32 lf_exchange_if(u32 *at, u32 old, u32 next) { return atomicCAS(at, old, next); }
 LF_DEVICE u64 lf_exchange_if(u64 *at, u64 old, u64 next) { return atomicCAS(at, old, next); }
 
-// Whatever the join: it is done again where another thread was faster. Where it changes nothing, nothing is written.
+// The general join: it is repeated if another thread was faster. A join without effect writes nothing.
 template <class By, class T> struct lf_joined {
   static LF_DEVICE void onto(T *at, T x) {
     typedef typename lf_word_of<sizeof(T)>::type Word;
@@ -39,7 +39,7 @@ template <class By, class T> struct lf_joined {
   }
 };
 
-// What devices have instructions for.
+// Joins with device instructions.
 #define LF_JOIN_AT_ONCE(BY, T, FUNCTION, AS)                                                                               \
   template <> struct lf_joined<BY, T> {                                                                                    \
     static LF_DEVICE void onto(T *at, T x) { FUNCTION(reinterpret_cast<AS *>(at), AS(x)); }                                \
@@ -58,9 +58,10 @@ LF_JOINS_AT_ONCE(u64, u64);
 LF_JOIN_AT_ONCE(lf_by_add, f32, atomicAdd, f32);
 LF_JOIN_AT_ONCE(lf_by_add, f64, atomicAdd, f64);
 
-// Bins: what a block alone joins onto an array goes to memory that it shares, and from there to the array at the end, where the
-// array is short and has fewer elements than the block has steps. Of short arrays each warp has bins of its own, or some do, so
-// that they seldom wait for each other.
+// Bins: a block joins values onto a copy of a short array in shared memory, and joins that onto the array at the end. The
+// array must have fewer elements than the block has steps.
+//
+// For very short arrays, each warp, or a few warps together, have their own bins. So they seldom conflict.
 
 template <class Bins> LF_DEVICE bool lf_has_bins(const lf_array<typename Bins::Type> &a, const lf_launch &launch) {
   return a.length <= Bins::ROOM && a.length * gridDim.x <= launch.steps;
@@ -97,7 +98,8 @@ template <class Bins> LF_DEVICE void lf_bins_end(const lf_array<typename Bins::T
   }
 }
 
-// Of writes of which the last one stays each says which it is, from 1 on, and the last one is done when all have: by the next launch.
+// For overwrites whose last one wins: each write records its number, from 1 on. The next launch performs the last write
+// of each element.
 LF_DEVICE void lf_claim(const lf_array<u64> &winners, u64 i, u64 number) {
   if (i < winners.length) atomicMax(winners.at + i, number);
 }

@@ -2,11 +2,11 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Loops in loops
 
-// Rows that follow each other.
+// Consecutive rows.
 template <class L> struct lf_rows {
-  u64 begin, from, to;  // the tile's first one, and a thread's
+  u64 begin, from, to;  // the tile's first row, and a thread's rows
   typename L::Near near;
-  // Whether what a thread sums up counts, and what it has of what comes before.
+  // Every thread's total counts, and each has its own prefix.
   LF_DEVICE void meanwhile(const typename L::Params &) const {}
   LF_DEVICE bool speaks() const { return true; }
   template <class Part> LF_DEVICE Part told(const Part &before) const { return before; }
@@ -26,7 +26,7 @@ template <class L> struct lf_rows {
   }
 };
 
-// Whoever has work of a tile does it: to its end, or until the loop is left. Whether it did: a pass may only sum it up.
+// Whoever has work in a tile runs it, to its end or up to an exit. Returns whether it ran: a pass may only sum it up.
 template <class L, class Work>
 LF_DEVICE bool lf_do(const typename L::Params &p, const lf_launch &launch, u64 tile, const lf_tiles_of_block<L> &tiles,
                      const Work &work) {
@@ -42,8 +42,8 @@ LF_DEVICE bool lf_do(const typename L::Params &p, const lf_launch &launch, u64 t
   }
 }
 
-// A thread runs iterations of the root with all that is nested in them. Where nobody waits for others, tiles are those of the
-// blocks.
+// Runs iterations of the root, with all nested loops, one thread each. If no tile waits for others, the block number
+// decides its tiles.
 template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, const lf_launch &launch) {
   lf_tiles_of_block<L> tiles = {(launch.steps + L::TILE - 1) / L::TILE, 0};
   for (u64 tile = tiles.next(launch); tile < tiles.tiles; tile = tiles.next(launch)) {
@@ -61,8 +61,8 @@ template <class L> LF_DEVICE void lf_row_by_row(const typename L::Params &p, con
   }
 }
 
-// What a team's first thread has, for all of it. A team is a power of two of neighbours in a warp, or whole warps: then all of
-// the block come here.
+// Returns a value of the team's first thread to all of the team. A team is a power of two of neighbours in a warp, or
+// whole warps. In that case all threads of the block must call it.
 template <class T> LF_DEVICE T lf_from_first(const T &x, u32 team) {
   if (team <= LF_WARP) return lf_from_lane(x, threadIdx.x % LF_WARP / team * team);
   LF_SHARED_ARRAY(T, firsts, LF_WARP);
@@ -73,7 +73,7 @@ template <class T> LF_DEVICE T lf_from_first(const T &x, u32 team) {
   return first;
 }
 
-// What the threads of a team come to, from the first to the last.
+// Joins the folds of a team's threads, from the first to the last.
 template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, Fold own, u32 team) {
   const u32 lane = threadIdx.x % LF_WARP, part = team < LF_WARP ? team : LF_WARP;
   for (u32 reach = 1; reach < part; reach *= 2) {
@@ -92,8 +92,8 @@ template <class Fold, class Params> LF_DEVICE Fold lf_of_team(const Params &p, F
   return lf_from_first(own, team);
 }
 
-// The turns of a pass over a row, those of a team's thread. As long as there are several, their reads need not wait for each
-// other, where that is what there is to wait for.
+// Runs a thread's iterations of a team's pass over a row. Four at a time, if memory latency dominates, so that their
+// reads overlap.
 template <bool LIGHT, class Turn>
 LF_DEVICE void lf_turns(u64 begin, u64 end, u32 lane, u32 team, const bool &goes_on, const Turn &turn) {
   u64 left = end - begin > lane ? (end - begin - lane + team - 1) / team : 0, i = begin + lane;
@@ -106,7 +106,7 @@ LF_DEVICE void lf_turns(u64 begin, u64 end, u32 lane, u32 team, const bool &goes
   for (; goes_on && left > 0; --left, i += team) turn(i);
 }
 
-// The same, but each thread has a piece of the row: what comes of them is joined from left to right.
+// Does the same with a consecutive piece of the row for each thread, so that results are joined from left to right.
 template <class Turn>
 LF_DEVICE void lf_turns_in_order(u64 begin, u64 end, u32 lane, u32 team, const bool &goes_on, const Turn &turn) {
   const u64 count = end - begin, size = count / team + (count % team != 0);
@@ -121,7 +121,7 @@ template <class L> struct lf_team {
   u32 threads, lane;
   bool is_there;
   typename L::Near near;
-  // One thread speaks for all.
+  // One thread counts for the team.
   LF_DEVICE void meanwhile(const typename L::Params &) const {}
   LF_DEVICE bool speaks() const { return is_there && lane == 0; }
   template <class Part> LF_DEVICE Part told(const Part &before) const {
@@ -140,7 +140,7 @@ template <class L> struct lf_team {
   }
 };
 
-// What is near of the rows of a tile. The threads of a warp have elements side by side, and need no room.
+// Stages the rows of a tile. The threads of a warp have contiguous elements, which need no buffer.
 template <class L>
 LF_DEVICE typename L::Near lf_near_rows(const typename L::Params &p, const lf_launch &launch, u64 from, u64 teams, u32 team) {
   if constexpr (L::ROOM == 0) {
@@ -153,8 +153,8 @@ LF_DEVICE typename L::Near lf_near_rows(const typename L::Params &p, const lf_la
   }
 }
 
-// A team runs an iteration of the root with all that is nested in it. Teams without a row do, too, but for what that does:
-// whoever is in a block takes part in what it exchanges.
+// Runs an iteration of the root, with all nested loops, by a team. Teams without a row run it, too, but without
+// effects: all threads of a block must take part in its communication.
 template <class L> LF_DEVICE void lf_by_teams(const typename L::Params &p, const lf_launch &launch) {
   lf_team<L> team;
   team.threads = u32(p.lf_team);

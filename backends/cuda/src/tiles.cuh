@@ -1,17 +1,16 @@
 
 // ---------------------------------------------------------------------------------------------------------------------
-// How loops end
+// The end of loops
 
 template <class L, bool ANY> struct lf_groups {
   static LF_DEVICE typename L::State identities(const typename L::Params &) { return typename L::State(); }
   static LF_DEVICE void finish(const typename L::Params &, const lf_launch &, const typename L::State &) {}
 };
 
-// The number of a tile, or of a block that is done: each is given once, and behind the last of them all it begins anew.
+// Returns the number of a tile, or of a finished block. Each number is given once. After the last one it wraps to zero.
 LF_DEVICE u32 lf_take_ticket(u32 *at, u32 all) { return atomicInc(at, all - 1); }
 
-// Groups that nobody reads before the end: a block tells what its threads came to, and the last one to do so joins the blocks,
-// in their order.
+// Groups read only at the end: each block publishes its total, and the last block to finish joins them, in order.
 template <class L> struct lf_groups<L, true> {
   typedef typename L::template Level<L::LEVELS> Group;
   typedef typename Group::Part Part;
@@ -46,10 +45,10 @@ template <class L> struct lf_groups<L, true> {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Steps side by side: none needs to know of another, but for groups that are read at the end, whose joins commute. A thread
-// has pieces of memory; its neighbours have those beside them.
+// Independent steps: only groups read at the end connect them, and their joins commute. Each thread has pieces of
+// memory, and neighbours have adjacent ones.
 
-// `N` elements that follow each other.
+// `N` consecutive elements.
 template <u32 N, class T> LF_DEVICE void lf_load_piece(const T *at, T *x) {
   const u32 bytes = N * sizeof(T) < 16 ? N * sizeof(T) : 16, each = bytes / sizeof(T);
   typedef typename lf_piece<bytes>::type Piece;
@@ -70,7 +69,7 @@ template <u32 N, class T> LF_DEVICE void lf_store_piece(T *at, const T *x) {
   }
 }
 
-// A tile that is inside of all arrays: all of its pieces are asked for before the first step.
+// Runs a tile that is in bounds of all arrays: all of its pieces are requested before the first step.
 template <class L>
 LF_DEVICE void lf_pieces(const typename L::Params &p, const lf_launch &launch, u64 begin, typename L::State &state,
                          const typename L::Kept &kept) {
@@ -137,9 +136,10 @@ template <class L> LF_DEVICE void lf_side_by_side(const typename L::Params &p, c
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Tiles in order: each thread has elements that follow each other, so that groups are joined in order. Memory is read and
-// written side by side all the same, by way of rooms that the block shares. While a tile waits for those before it, the next
-// one is summed up and tells what it comes to, so that nobody waits for it, and the elements of the one after that come in.
+// Ordered tiles: each thread has consecutive elements, so that groups are joined in order.
+//
+// Global memory is still accessed contiguously, through buffers in shared memory. While a tile waits for its prefix,
+// the next one is summed up and published, and the elements of the one after that are fetched.
 
 template <class L, u32 COUNT> struct lf_rooms {
   uint4 at[COUNT][(L::TILE * L::BYTES + 15) / 16 + 1];
@@ -154,7 +154,7 @@ template <class T> LF_DEVICE void lf_copy_element(T *to, const T *from) {
   }
 }
 
-// Begins to bring in what the steps of a tile read at their counter.
+// Starts the fetch of the elements that a tile's steps read at their counter.
 template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf_launch &launch, u64 begin, u8 *room) {
   if (!lf_is_inside<L>(p, launch, begin, L::TILE)) return;
   L::reads(p, [&](const auto &array, auto) {
@@ -178,7 +178,7 @@ template <class L> LF_DEVICE void lf_fetch(const typename L::Params &p, const lf
   });
 }
 
-// The elements of a whole tile that a thread has, as they are in a room: those of each array follow each other.
+// Reads a thread's elements of a whole tile from a buffer. Those of each array are consecutive.
 template <class L>
 LF_DEVICE void lf_take(const typename L::Params &p, const u8 *room, typename L::In *in) {
   L::reads(p, [&](const auto &array, auto of) {
@@ -197,7 +197,7 @@ LF_DEVICE void lf_take(const typename L::Params &p, const u8 *room, typename L::
   });
 }
 
-// What the steps of a whole tile write at their counter, by way of a room that nobody else uses.
+// Writes the elements that a whole tile's steps write at their counter, through a buffer without other users.
 template <class L>
 LF_DEVICE void lf_store(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room,
                         const typename L::Out *out) {
@@ -231,12 +231,12 @@ LF_DEVICE void lf_store(const typename L::Params &p, const lf_launch &launch, u6
         to[at] = reinterpret_cast<const T *>(room)[at];
       }
     }
-    // The next array's elements, or tile's, are put there.
+    // The next array's or tile's elements overwrite the buffer.
     __syncthreads();
   });
 }
 
-// The steps of a thread in a tile that is not inside of all arrays: elements are read and written one by one.
+// Runs a thread's steps in a tile that is not in bounds of all arrays: elements are accessed one by one.
 template <class L, bool EMIT>
 LF_DEVICE void lf_steps(const typename L::Params &p, const lf_launch &launch, u64 tile, typename L::State &state,
                         const typename L::Kept &kept) {
@@ -246,7 +246,7 @@ LF_DEVICE void lf_steps(const typename L::Params &p, const lf_launch &launch, u6
   for (u64 i = begin; i < end; ++i) lf_step<L, EMIT>(p, launch, launch.first + i, state, kept);
 }
 
-// What the steps of a thread come to.
+// Sums up a thread's steps.
 template <class L>
 LF_DEVICE void lf_sum(const typename L::Params &p, const lf_launch &launch, u64 tile, const u8 *room,
                       typename L::State &state) {
@@ -264,7 +264,7 @@ LF_DEVICE void lf_sum(const typename L::Params &p, const lf_launch &launch, u64 
   }
 }
 
-// Places in a room for what filters keep of a tile, and the way from there to their arrays.
+// Buffers the elements that filters keep of a tile, and copies them to their arrays.
 template <class L>
 LF_DEVICE typename L::Kept lf_kept_in_room(const typename L::Params &p, const typename L::State &before,
                                           const typename L::State &after, u8 *room) {
@@ -287,7 +287,7 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
     typedef typename lf_element<decltype(array)>::type T;
     const u64 last = end < array.length ? end : array.length;
     const u32 count = begin < last ? u32(last - begin) : 0;
-    // Several at once, as shared memory takes a while.
+    // Several reads at once, to hide the latency of shared memory.
     const u32 each = L::ELEMENTS % 5 == 0 ? 5 : L::ELEMENTS % 4 == 0 ? 4 : L::ELEMENTS % 3 == 0 ? 3 : 1;
     const T *from = reinterpret_cast<const T *>(room) + threadIdx.x;
     T *to = array.at + begin + threadIdx.x;
@@ -310,7 +310,7 @@ LF_DEVICE void lf_store_kept(const typename L::Params &p, const typename L::Stat
   if (L::KEEPS) __syncthreads();
 }
 
-// The steps of a thread, with all that they write. The room that their elements are in is for what they write, too.
+// Runs a thread's steps with all writes. The buffer of their inputs serves for their outputs, too.
 template <class L>
 LF_DEVICE void lf_emit(const typename L::Params &p, const lf_launch &launch, u64 tile, u8 *room, typename L::State &state,
                        const typename L::State &before, const typename L::State &after) {
@@ -334,8 +334,8 @@ LF_DEVICE void lf_emit(const typename L::Params &p, const lf_launch &launch, u64
 
 template <class L> LF_DEVICE u64 lf_tiles(const lf_launch &launch) { return (launch.steps + L::TILE - 1) / L::TILE; }
 
-// The tile that a block has next. Tiles begin in the order of their tickets, whatever blocks they are on: those that a tile
-// waits for are under way.
+// The next tile of a block. Tiles begin in the order of their tickets, on any block. So all tiles that a tile waits for
+// are running.
 template <class L> struct lf_next {
   u32 *ticket;  // shared
   u64 tiles;
@@ -345,14 +345,14 @@ template <class L> struct lf_next {
     // Each block takes three more than it has tiles.
     if (threadIdx.x == 0) taken = lf_take_ticket(launch.ticket, u32(tiles) + 3 * gridDim.x);
   }
-  // Before a barrier: a ticket takes a while to come.
+  // Before a barrier: a ticket has some latency.
   LF_DEVICE void show() {
     if (threadIdx.x == 0) *ticket = taken;
   }
 };
 
-// What a tile comes to in the groups of a level, and what its threads before this one do, if those of the levels below are
-// known in `state`: each thread sums its elements up, the block its threads.
+// Returns the totals of a tile, and of the earlier threads in it, in the groups of a level. The lower levels must be
+// known in `state`. Each thread sums up its elements, and the block scans its threads.
 template <class L, u32 K>
 LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typename L::Params &p, const lf_launch &launch,
                                                                    u64 tile, const u8 *room,
@@ -367,8 +367,8 @@ LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typena
   return scanned;
 }
 
-// The groups of a level, and of those above it, as each thread finds them before its first element: what the tile and its
-// threads come to, behind those before it.
+// Finds the groups of a level and of all higher levels before each thread's first element. It joins the tile's prefix
+// and the earlier threads' total.
 template <class L, u32 K, bool ANY> struct lf_levels {
   typedef typename L::template Level<K> Group;
   typedef typename Group::Part Part;
@@ -377,7 +377,7 @@ template <class L, u32 K, bool ANY> struct lf_levels {
                              typename L::State &before, typename L::State &after) {
     LF_SHARED(Part, shared);
     if (threadIdx.x < LF_WARP) {
-      // Those before have just been waited for in the level below.
+      // The earlier tiles were waited for in the level below.
       const u32 pause = K == 0 ? LF_FIRST : 0;
       const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
       if (threadIdx.x == 0) shared = found;
@@ -399,8 +399,8 @@ template <class L, u32 K> struct lf_levels<L, K, false> {
                               typename L::State &, typename L::State &) {}
 };
 
-// Where groups hang on others' values, a tile cannot tell what it comes to in them before the levels below are known: a tile
-// that is taken ahead would keep all others waiting. So a block has one tile at a time.
+// If groups depend on other groups' values, a tile's total in them depends on the levels below. Then a tile that is
+// taken ahead would delay all others. So a block has one tile at a time.
 template <class L> LF_DEVICE void lf_level_by_level(const typename L::Params &p, const lf_launch &launch) {
   typedef lf_groups<L, L::ENDS> Groups;
   typedef lf_rooms<L, 1> Rooms;
@@ -422,7 +422,7 @@ template <class L> LF_DEVICE void lf_level_by_level(const typename L::Params &p,
     typename L::State before = state, after = state;
     lf_levels<L, 0, true>::find(p, launch, tile, scanned, room, state, before, after);
     lf_emit<L>(p, launch, tile * L::TILE, room, state, before, after);
-    // Nobody is in the room, or still has to see which tile this was.
+    // No thread uses the buffer any more, and all have read the tile's number.
     __syncthreads();
   }
   Groups::finish(p, launch, state);
@@ -451,7 +451,7 @@ template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const
   for (u32 side = 0; tile < following.tiles; side = (side + 1) % 3) {
     following.show();
     lf_copies_done();
-    // The next tile's elements are there, and nobody is in the last one's room.
+    // The next tile's elements are there, and no thread is in the last one's room.
     __syncthreads();
     const u32 after_next = tickets[1];
     following.take(launch);
@@ -468,7 +468,7 @@ template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const
   Groups::finish(p, launch, state);
 }
 
-// Groups that nobody reads before the end, whose joins need not commute: a block has tiles that follow each other.
+// Groups read only at the end, whose joins need not commute: each block has consecutive tiles.
 template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, const lf_launch &launch) {
   typedef lf_groups<L, true> Groups;
   typedef typename Groups::Group Group;
@@ -490,7 +490,7 @@ template <class L> LF_DEVICE void lf_one_by_one(const typename L::Params &p, con
     const Part of_tile = lf_scan_block<Group, L::THREADS>(p, Group::of(state), warps).all;
     Group::of(all) = Group::join(p, Group::of(all), of_tile);
   }
-  // What a block came to is its first thread's.
+  // The first thread holds the block's total.
   if (threadIdx.x > 0) all = Groups::identities(p);
   lf_copies_done();
   Groups::finish(p, launch, all);

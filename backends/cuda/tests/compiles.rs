@@ -1,5 +1,6 @@
-//! Kernels for devices: NVRTC compiles all that the golden loops become, with next to no spills and in few registers. It is
-//! looked for where `nvrtc.sh` puts it; without it the test says so and ends.
+//! NVRTC compiles all golden loops' kernels with few registers and hardly any spills.
+//!
+//! It is searched where `nvrtc.sh` puts it. Without it the tests are skipped.
 
 use crate::record::{Accepted, accepted, times};
 use crate::support::{golden_texts, parse};
@@ -9,13 +10,14 @@ use livefusion_cuda::driver::nvrtc::Nvrtc;
 use livefusion_cuda::emit::{self, Kernel, PRELUDE};
 use loop_lang::types::Ty;
 
-/// A processor of a device has 65536 registers: with more than this it would hold fewer than four blocks of 128 at once.
+/// A multiprocessor has 65536 registers. Above this limit it would hold fewer than four blocks of
+/// 128.
 const REGISTERS: u32 = 128;
 
-/// Bytes of registers that may go to memory: a predicate, or a few.
+/// The allowed bytes of spills: a few predicates.
 const SPILLS: u32 = 8;
 
-/// The compiler, if it is there.
+/// Returns the compiler, if it is there.
 fn nvrtc() -> Option<Nvrtc> {
     match Nvrtc::find() {
         Ok(found) => Some(found),
@@ -27,7 +29,7 @@ fn nvrtc() -> Option<Nvrtc> {
     }
 }
 
-/// A kernel compiles, with what it and those beside it may use of the device.
+/// Checks that a kernel and its auxiliary kernels compile, within the limits.
 fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
     let text = format!("{PRELUDE}{}", kernel.text);
     let program = nvrtc.compile(&text, architecture).unwrap();
@@ -47,7 +49,7 @@ fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
         );
     }
     let ptx = program.ptx().unwrap();
-    // What blocks tell each other must go by way of what all of them see, value and tag at once.
+    // Blocks must communicate through global memory, with value and tag in one access.
     for order in ["ld.relaxed.gpu.global.b128", "st.relaxed.gpu.global.b128"] {
         let tells = !kernel.parts.is_empty() || kernel.places.is_some() || kernel.leaves;
         assert_eq!(ptx.contains(order), tells, "{name}: {order}");
@@ -72,7 +74,7 @@ fn golden_loops_compile_for_devices() {
     assert!(compiled >= 10, "{compiled}");
 }
 
-/// Where groups are wide what blocks tell each other goes from launch to launch, and takes nothing of what a block shares.
+/// Wide groups communicate from launch to launch, and use no shared memory.
 #[test]
 fn wide_groups_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
@@ -115,7 +117,7 @@ fn operators_compile_for_devices() {
     }
 }
 
-/// What is wrong, without all that the compiler says beside it.
+/// Returns the errors of a fault, without other messages.
 fn errors(fault: &Fault) -> String {
     let said = fault.to_string();
     let errors = said
@@ -124,19 +126,20 @@ fn errors(fault: &Fault) -> String {
     errors.collect::<Vec<_>>().join("\n")
 }
 
-/// Loops in one text.
+/// The number of loops in one text.
 const BATCH: usize = 40;
-/// Random loops that are compiled to machine code, or a few more; `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
+/// The number of random loops compiled to machine code. `LIVEFUSION_CUDA_HUNT=n` takes n times as
+/// many.
 const SOME: usize = 40;
 
-/// The text of loops, each of which has functions of its own.
+/// Returns the text of several loops, each in its own namespace.
 fn together(prelude: &str, loops: &[&Accepted]) -> String {
     let kernels = loops.iter().flat_map(|a| &a.kernels);
     let spaces = kernels.map(|k| format!("namespace {}_space {{\n{}}}\n", k.name, k.text));
     format!("{prelude}{}", spaces.collect::<String>())
 }
 
-/// All of them, by functions that are called and loops that turn: to write these out is most of what the compiler does.
+/// Compiles all of them, without inlining and unrolling, which dominate the compile time.
 #[test]
 fn random_loops_compile() {
     let Some(nvrtc) = nvrtc() else {
@@ -167,7 +170,7 @@ fn random_loops_compile() {
     });
 }
 
-/// Some of them for the newer devices, and a few for the older ones.
+/// Compiles some of them for newer devices, and a few for older ones.
 #[test]
 fn random_loops_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {

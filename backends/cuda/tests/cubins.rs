@@ -1,4 +1,6 @@
-//! Machine code by NVIDIA's compiler, and out of the cache on disk. Without the compiler the tests say so and end.
+//! Machine code from NVIDIA's compiler, and from the cache on disk.
+//!
+//! Without the compiler the tests are skipped.
 
 use crate::support::golden;
 use livefusion_backend::DiskUse;
@@ -18,7 +20,7 @@ fn nvrtc() -> Option<Nvrtc> {
     found.ok()
 }
 
-/// A compiler whose cache is in a folder.
+/// Returns a compiler whose cache is in a folder.
 fn cubins(folder: &Path) -> Option<Cubins> {
     Some(Cubins::new(nvrtc()?, KernelCache::in_folder(folder)))
 }
@@ -102,7 +104,7 @@ fn cubin_compiled_before_is_found() {
         "{}",
         found.log()
     );
-    // Another architecture, and another text, are other entries.
+    // Another architecture, or another text, has another entry.
     assert_ne!(
         second.compile(TWICE, "sm_80").unwrap().image(),
         made.image()

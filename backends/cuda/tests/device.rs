@@ -1,5 +1,7 @@
-//! The driver of NVIDIA's devices, on a device: where `LIVEFUSION_CUDA` is 1 and there is one. Elsewhere the tests say
-//! so and end; but one of them runs all others on a library that plays a device (`played/cuda.cpp`).
+//! The driver of NVIDIA's devices, on a device, if `LIVEFUSION_CUDA` is 1.
+//!
+//! Otherwise the tests are skipped, except one: it runs all others on a library that simulates a
+//! device (`played/cuda.cpp`).
 
 #[cfg(unix)]
 mod played;
@@ -29,7 +31,7 @@ extern "C" __global__ void tell(u64 *words, u64 x) {
 }
 "#;
 
-/// A device, if it is asked for and there is one.
+/// Returns a device, if requested and present.
 fn device() -> Option<Arc<Cuda>> {
     if std::env::var_os("LIVEFUSION_CUDA").is_none_or(|v| v != "1") {
         eprintln!("SKIPPED: LIVEFUSION_CUDA is not 1");
@@ -59,10 +61,10 @@ fn kernel(cuda: &Cuda, name: &str) -> Function {
         .unwrap()
 }
 
-/// Starts a kernel that takes an address and a number.
+/// Starts a kernel with an address and a number.
 fn start(cuda: &Cuda, function: &Function, grid: [u32; 2], at: Address, number: &[u8]) {
     let at = at.0.to_ne_bytes();
-    // SAFETY: all kernels here take these two, and stay within what tests give them.
+    // SAFETY: all kernels here take these two parameters, and stay within the memory of the tests.
     unsafe { cuda.launch(function, grid[0], grid[1], &[&at, number]) }.unwrap();
 }
 
@@ -172,7 +174,7 @@ fn kernels_run_and_tell_what_they_need() {
         memory.address(),
         &u64::from(n).to_ne_bytes(),
     );
-    // It is unloaded when it has run.
+    // The kernel is unloaded after it has run.
     drop(twice);
     assert!((0..n).map(|k| 2 * k).eq(words_in(&memory)));
 }
@@ -196,7 +198,7 @@ fn memory_that_is_dropped_is_used_again_behind_what_is_queued() {
         (words_in(&third), words_in(&second)),
         (vec![0x0101_0101], vec![5])
     );
-    // What is given back to the device while a kernel uses it is freed behind the kernel.
+    // Memory returned to the device during a kernel's run is freed after it.
     start(&cuda, &slowly, [1, 1], at, &7u32.to_ne_bytes());
     pool.set_limit(0);
     drop(second);
@@ -233,7 +235,7 @@ fn kernels_write_words_of_the_host() {
     start(&cuda, &tell, [4, 32], words.address(), &10u64.to_ne_bytes());
     cuda.wait().unwrap();
     assert_eq!(read(), [10, 1011, 12, 13, 0, 0, 0, 0]);
-    // Words that are dropped are freed behind what is queued.
+    // Dropped words are freed after all queued work.
     start(&cuda, &tell, [8, 32], words.address(), &0u64.to_ne_bytes());
     drop(words);
     assert!(matches!(
@@ -319,7 +321,7 @@ fn device_module_that_cannot_be_loaded_is_a_fault() {
         "CUDA_ERROR_NO_BINARY_FOR_GPU"
     );
     let twice = kernel(&cuda, "twice");
-    // SAFETY: no block of so many threads is started.
+    // SAFETY: no block with that many threads is started.
     let launched = unsafe { cuda.launch(&twice, 1, 5000, &[&[0; 8], &[0; 8]]) };
     assert_eq!(
         launched.map_err(name),
@@ -330,7 +332,7 @@ fn device_module_that_cannot_be_loaded_is_a_fault() {
 /// The variable that makes a child of this test's process.
 const CHILD: &str = "LIVEFUSION_TEST_LOST";
 
-/// Writes where no memory is, in the process that [`a_lost_device_is_a_fault`] starts.
+/// Writes to unallocated memory, in the process that [`a_lost_device_is_a_fault`] starts.
 #[test]
 fn child() {
     if std::env::var_os(CHILD).is_none() {

@@ -1,4 +1,4 @@
-//! Loops whose bits hang on the order of joins, or on a device's own functions, are told from others.
+//! Detection of loops whose bits depend on join order or device functions.
 
 use crate::support::{golden, parse};
 use livefusion_backend::Backend as _;
@@ -9,7 +9,7 @@ use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use livefusion_interp::InterpBackend;
 use std::sync::Arc;
 
-/// A loop that maps by an operator.
+/// Writes a loop that maps by an operator.
 fn map(op: &str, ty: &str) -> String {
     format!(
         "loop map\ncomb 0 manifest at r0\ncomb 1 map at r0\nparam arr_0: [{ty}] stream r0\nrate r0 root ix_0 < len_0 {{ stage 0 }}\n\
@@ -40,7 +40,8 @@ fn functions_of_the_device_are_not_exact() {
     assert_eq!(said("tan", "f32"), own("tan"));
 }
 
-/// A backend that keeps to the bits of processors runs what is exact on the device, and all else on the host, and says why.
+/// An exact backend runs exact loops on the device. It runs other loops on the host, and reports
+/// the reason.
 #[test]
 fn exact_engine_runs_inexact_loops_on_the_host() {
     if !can_compile() {

@@ -1,5 +1,6 @@
-//! Loops that are left before their bound, on the shim: wherever that is, they give what the interpreter gives, and nothing
-//! that lies behind is written, or traps.
+//! Loops with early exits on the shim give the interpreter's results for any exit.
+//!
+//! Code beyond the exit neither writes nor traps.
 
 use crate::shimmed::{OnShim, far, long_args};
 use crate::support::{Owned, Rng, golden, parse};
@@ -10,10 +11,10 @@ use livefusion_tile::threads::shape::Refusal;
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
 
-/// Steps of several tiles.
+/// The length of the loops: several tiles.
 const STEPS: usize = 7000;
 
-/// Arguments by which a loop is left at about a step: its scalars of `u64` say so.
+/// Makes arguments with an exit near a given step, set by scalars of `u64`.
 fn args(program: &Loop, at: u64, rng: &mut Rng) -> Vec<Owned> {
     let args = long_args(program, STEPS, rng).into_iter();
     let at = |arg| match arg {
@@ -30,8 +31,8 @@ fn loops_are_left_where_the_interpreter_leaves_them() {
     }
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(31);
-    // Before a step, by a count; by a flag that a filtered element clears, behind which others trap; and, where a rate
-    // goes on that is not left, not at all.
+    // Exits by a count before a step, and by a flag that a filtered element clears, with traps after
+    // it. The last loop has no exit, since one of its rates continues.
     for name in ["exit_filter_take", "exit_filter_find", "exit_sub_of_sub"] {
         let program = golden(name);
         let kernel = emit::kernel(&program).expect(name);
@@ -45,7 +46,7 @@ fn loops_are_left_where_the_interpreter_leaves_them() {
     }
 }
 
-/// The index of the first element that is wanted: the step that finds it is not done to its end.
+/// Finds the index of the first match. The step that finds it does not complete.
 #[test]
 fn loops_are_left_within_a_step() {
     if !can_compile() {
@@ -56,7 +57,7 @@ fn loops_are_left_within_a_step() {
     let shim = OnShim::of(&cxx, &program);
     for at in [0, 7, 8, 1023, 1024, 5000, STEPS - 1, STEPS] {
         let mut elements = vec![1i8; STEPS];
-        // Those behind the first one are not looked for.
+        // Later matches are not found.
         elements
             .iter_mut()
             .skip(at)
@@ -72,7 +73,7 @@ fn loops_are_left_within_a_step() {
     }
 }
 
-/// Where the host would look at the counter behind such a step, or a step might go on for ever behind the end.
+/// Refuses exits after which the host would read the counter, or a step might run forever.
 #[test]
 fn other_ways_out_are_refused() {
     let text = golden("first_index").to_string();

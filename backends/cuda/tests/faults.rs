@@ -1,4 +1,4 @@
-//! What is said where something is missing or goes wrong.
+//! Error messages of missing parts and failing calls.
 
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::cuda::Cuda;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The variable that makes a child of this test's process.
 const CHILD: &str = "LIVEFUSION_TEST_NVRTC";
 
-/// Looks for NVRTC and says what came of it, in the process that [`looks`] starts.
+/// Searches for NVRTC and prints the result, in the process that [`looks`] starts.
 #[test]
 fn child() {
     if std::env::var_os(CHILD).is_none() {
@@ -26,7 +26,7 @@ fn child() {
     }
 }
 
-/// What a process says that looks for NVRTC in an environment of nothing but this.
+/// Returns the output of a process that searches for NVRTC with only these variables.
 fn looks(variables: &[(&str, &Path)]) -> String {
     let child = Command::new(std::env::current_exe().expect("a path"))
         .args(["--exact", "faults::child", "--nocapture"])
@@ -197,7 +197,7 @@ fn the_stub_does_what_tests_ask() {
     );
     assert_eq!(stub.loaded.load(Ordering::Relaxed), 1);
     stub.fail(Call::Launch, 2, error("CUDA_ERROR_LAUNCH_FAILED"));
-    // SAFETY: what it runs only writes a line.
+    // SAFETY: the kernel only writes a line.
     let launch = || unsafe { stub.launch(&function, 3, 128, &[&[1, 2], &[3]]) };
     assert_eq!(launch(), Ok(()));
     assert_eq!(launch(), Err(error("CUDA_ERROR_LAUNCH_FAILED")));

@@ -1,4 +1,6 @@
-//! Texts of kernels, as files: `LOOP_BLESS=1 cargo test -p livefusion-cuda --test all golden::` writes them anew.
+//! Kernel texts as golden files.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-cuda --test all golden::` rewrites them.
 
 use crate::support::golden;
 use livefusion_cuda::emit;
@@ -16,31 +18,31 @@ fn matches(name: &str) {
     assert_eq!(kernel.text, text, "{path:?}; LOOP_BLESS=1 writes it anew");
 }
 
-/// A map and a filter before it: what is kept is counted, packed and compared.
+/// A map followed by a filter: kept elements are counted, packed and compared.
 #[test]
 fn filter_max() {
     matches("filter_max");
 }
 
-/// Two levels: the sum of what a filter keeps, and what it keeps.
+/// Two levels: the sum of a filter's elements, and the elements.
 #[test]
 fn filter_sum() {
     matches("filter_sum");
 }
 
-/// A group of three variables with a function that joins them.
+/// A group of three variables with a join function.
 #[test]
 fn min_index() {
     matches("min_index");
 }
 
-/// Ragged segments: a kernel finds where they lie, another shares their elements among threads.
+/// Ragged segments: one kernel finds them, another shares their elements among threads.
 #[test]
 fn segmented() {
     matches("segmented");
 }
 
-/// Rows of one length: where they lie, a division says.
+/// Rows of one length, located by a division.
 #[test]
 fn row_sums() {
     matches("row_sums");

@@ -1,5 +1,6 @@
-//! Loops with nests that are left before their bound, on the shim: by whoever has rows, they are left where the interpreter leaves
-//! them, and nothing that lies behind is written, joined, or traps.
+//! Loops with nests and early exits on the shim, in each mapping to threads.
+//!
+//! They exit where the interpreter does. Code beyond the exit does not write, join or trap.
 
 use crate::shimmed::{OnShim, completed, far};
 use crate::support::{Owned, Rng, golden, parse};
@@ -10,7 +11,7 @@ use livefusion_tile::threads::shape::Shape;
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
 
-/// The sums of rows up to the first one that is large; rows far behind that trap.
+/// The sums of rows up to the first large sum. Much later rows trap.
 const LARGE: &str = "loop large
 comb 0 manifest at r0
 comb 1 sum at r1
@@ -68,7 +69,8 @@ done_0, done_2:
   return out_1 live_2 all_2 ix_0
 ";
 
-/// That loop with a second pass over each row, by which teams have rows, and, from within a row, a way out between the passes.
+/// Returns that loop with a second pass over each row, which requires teams, and an exit from a row
+/// between the passes.
 fn two_passes() -> Loop {
     let more = [
         ("comb 2 while", "comb 3 map at r3\ncomb 2 while"),
@@ -106,7 +108,7 @@ bottom_3:
   ix_3 := nix_3
 bottom_0, bottom_2:",
         ),
-        // Nobody looks at the counter behind a way out within a step.
+        // The counter is dead after an exit within a step.
         ("all_2 ix_0\n", "all_2 out_3\n"),
     ];
     let text = more.iter().fold(LARGE.to_string(), |text, (from, to)| {
@@ -116,7 +118,7 @@ bottom_0, bottom_2:",
     completed(&text)
 }
 
-/// Rows whose sums are small, but one; and, if there is one, a row whose sum is 0.
+/// Makes rows with small sums, except one large sum and, optionally, one zero sum.
 fn rows(height: u64, width: u64, large: u64, odd: Option<u64>) -> Vec<Owned> {
     let mut rng = Rng(3);
     let cells = (height * width) as usize;
@@ -144,7 +146,7 @@ fn agree(shim: &OnShim, program: &Loop, args: &[Owned], what: &str) {
     assert_eq!(apart, None, "{}: {what}", program.name);
 }
 
-/// A path is left in front of a row, wherever its steps are dealt out; where rows are many, a team leaves.
+/// A path exits before a row, for any tile size. With many rows, a team exits.
 #[test]
 fn the_first_large_row_ends_the_loop() {
     let program = completed(LARGE);
@@ -182,7 +184,8 @@ fn the_first_large_row_ends_the_loop() {
     }
 }
 
-/// Teams leave in front of a row and in the middle of one: what comes behind that is not done, in this row and in others.
+/// Teams exit before a row and in the middle of one. Later work, in this row and in others, has no
+/// effect.
 #[test]
 fn teams_leave_between_passes() {
     let program = two_passes();
@@ -205,7 +208,8 @@ fn teams_leave_between_passes() {
     }
 }
 
-/// What finds where rows lie goes through all of them, and must not trap for one behind the end: then a thread has each.
+/// The row search reads all rows and must not trap for one beyond the exit. Then each row gets one
+/// thread.
 #[test]
 fn lengths_behind_the_end_trap_nobody() {
     let text = golden("exit_nested_find").to_string();
@@ -249,7 +253,7 @@ fn lengths_behind_the_end_trap_nobody() {
     }
 }
 
-/// Rows of rows, in which an element may end all rows of its plane.
+/// Returns rows of rows, in which an element may end all rows of its plane.
 fn planes() -> Loop {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = folder.join("../../loop-lang/tests/files/chunkable/rows_of_rows.loop");
@@ -286,7 +290,7 @@ fn planes_of(sizes: [u64; 3], every: u64) -> Vec<Owned> {
     all.map(|n| Owned::Scalar(Const::u64(n))).collect()
 }
 
-/// Who runs the rows of a row leaves several of them at once, and what tiles sum up knows of it.
+/// One thread per row may leave several nested rates at once, and the tiles' sums account for it.
 #[test]
 fn several_rates_are_left_at_once() {
     let program = planes();
@@ -313,7 +317,7 @@ fn several_rates_are_left_at_once() {
     are_found(&program, &[planes_of([300, 5, 6], 31)], &faults);
 }
 
-/// A fault, and the text that it replaces by another.
+/// A name of a fault, a text, and its replacement.
 type Fault = (&'static str, &'static str, &'static str);
 
 #[test]
@@ -412,7 +416,7 @@ fn faults_of_rows_are_found() {
     are_found(&program, &args, &faults);
 }
 
-/// Each fault makes some run of a loop wrong.
+/// Checks that each fault makes some run of a loop wrong.
 fn are_found(program: &Loop, args: &[Vec<Owned>], faults: &[Fault]) {
     if !can_compile() {
         return;

@@ -1,4 +1,4 @@
-//! Loops with nested rates: whatever the lengths of segments and rows, what they give is what the interpreter gives.
+//! Loops with nested rates give the interpreter's results for any lengths.
 
 use crate::segments::{agree, args, word};
 use crate::shimmed::{OnShim, plain};
@@ -12,7 +12,7 @@ use loop_lang::ir::{ParamKind, RateKind, Var};
 use loop_lang::types::{Const, Ty};
 use std::path::Path;
 
-/// Why loops with nested rates are refused.
+/// The reasons why loops with nested rates are refused.
 const REFUSED: &[(&str, &str)] = &[
     ("mirror_nested", "ix_1 runs on, and is in no group"),
     ("zip_sums", "the sides of `zip_with` advance differently"),
@@ -42,7 +42,7 @@ const UNIFORM: &str = "threads share elements of rows that are equally long";
 const SEGMENTS: &str = "threads share elements of segments";
 const PASSES: &str = "a team has a row, since it has several passes";
 
-/// How the others are run.
+/// The forms of the other loops.
 const FORMS: &[(&str, &str)] = &[
     ("column_sums", UNIFORM),
     ("exit_nested_find", SEGMENTS),
@@ -75,7 +75,7 @@ const FORMS: &[(&str, &str)] = &[
     ("chunkable_transpose", UNIFORM),
 ];
 
-/// Golden loops, and those of the tests of chunks, in which a rate is nested.
+/// Returns golden loops, and loops of the chunk tests, with a nested rate.
 fn loops() -> Vec<(String, Loop)> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loop-lang/tests/files/chunkable");
@@ -146,7 +146,7 @@ fn of_names(table: &[(String, String)]) -> Vec<(&str, &str)> {
 
 const REREAD: &str = "`cumsum` reads an array that the same loop writes";
 
-/// Why programs' loops with nested rates are refused.
+/// The reasons why programs' loops with nested rates are refused.
 const REFUSED_PROGRAMS: &[(&str, &str)] = &[
     ("flat_map_then_take_0", "ix_1 goes from left to right"),
     ("running_planes_figure_17_0", REREAD),
@@ -170,7 +170,7 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
         }
         let shim = OnShim::of(&cxx, &program);
         let (mut whole, mut trapped) = (0, 0);
-        // Most arguments do not fit each other.
+        // Most arguments do not match each other.
         for _ in 0..500 {
             let args = guessed(&program, &mut rng);
             let count = match plain(&program, &borrow(&args)).0 {
@@ -190,7 +190,8 @@ fn programs_with_segments_give_what_the_interpreter_gives() {
     assert_eq!(of_names(&refused), REFUSED_PROGRAMS);
 }
 
-/// What traps in each element traps if there is an element: where nothing is tested, and where that is known of a segment.
+/// A trap of every element occurs if there is an element. Its test is constant, or depends only on
+/// the segment.
 #[test]
 fn nest_that_traps_in_all_elements_traps_in_elements() {
     if !can_compile() {
@@ -280,13 +281,14 @@ done_0:
   return out_1 out1_1
 ";
 
-/// The parameters that are identities of folds.
+/// Returns the parameters that are identities of folds.
 fn identities(program: &Loop) -> impl Iterator<Item = Var> {
     let all = program.groups.iter().flat_map(|g| &g.identity);
     all.filter_map(|a| a.var())
 }
 
-/// Arguments as they may fit each other: lengths of segments or numbers of columns, and as many elements as these say.
+/// Guesses matching arguments: segment lengths or column counts, with the resulting number of
+/// elements.
 fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     let (rows, columns) = (rng.below(150), rng.below(9));
     let (is_ragged, least) = (rng.below(2) == 0, rng.below(2));
@@ -298,7 +300,7 @@ fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
             let number = [rows, columns, total][rng.below(3) as usize];
             let bits = match ty {
                 Ty::U64 => number,
-                // A loop's caller promises identities; those of these programs are of sums.
+                // A loop's caller promises identities. Those of these programs are of sums.
                 _ if identities(program).any(|v| v == p.var) => 0,
                 _ => word(ty, rng),
             };
@@ -315,7 +317,7 @@ fn guessed(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
             };
             buffer.set_word(i, word);
         }
-        // What comes behind lengths may be as long as they say.
+        // Arrays after the lengths may have the total length.
         if let Some(lengths) = buffer.as_slice::<u64>().filter(|_| is_ragged) {
             total = lengths.iter().sum();
         }

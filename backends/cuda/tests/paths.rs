@@ -1,4 +1,4 @@
-//! Segments whose elements threads share: what they give is what the interpreter gives.
+//! Segments whose elements are shared among threads give the interpreter's results.
 
 use crate::segments::{agree, are_found, args_of};
 use crate::shimmed::{OnShim, far};
@@ -124,7 +124,8 @@ fn faults_of_segments_are_found() {
     are_found("segmented", &faults);
 }
 
-/// Where elements are more than any array has, the kernel that was queued for as many as that does nothing, and is launched again.
+/// If there are more elements than in the longest array, the queued kernel does nothing and is
+/// launched again.
 #[test]
 fn elements_may_be_more_than_any_array_has() {
     if !can_compile() {
@@ -154,14 +155,14 @@ fn elements_may_be_more_than_any_array_has() {
     agree(&shim, "exit_of_segments", &program, &args, "beyond");
     assert_eq!(launches(&cxx, &args), (3, 2));
     let fitting = args_of(&program, &lengths, &[], &mut rng);
-    // Nobody waits between the two.
+    // The host does not wait between the two launches.
     assert_eq!(launches(&cxx, &fitting), (2, 1));
     let whoever = cxx.tampered("all > launch.steps || ", "");
     let shim = OnShim::of(&whoever, &program);
     assert!(shim.differs(&program, &args).is_some(), "not noticed");
 }
 
-/// Lengths whose sum no number holds are a trap, whoever looks at them: nothing is read where they would lie.
+/// A sum of lengths that overflows is a trap in every kernel, and no such element is read.
 #[test]
 fn lengths_beyond_all_numbers_trap() {
     if !can_compile() {

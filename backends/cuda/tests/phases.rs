@@ -1,4 +1,4 @@
-//! Loops of several roots that follow each other, on the shim: a kernel for each, what stands between them on the host.
+//! Loops of several roots on the shim: one kernel each, with host code between.
 
 use crate::shimmed::{OnShim, completed, long_args};
 use crate::support::{Owned, Rng, golden};
@@ -49,7 +49,7 @@ fn phases_go_on_where_those_before_them_ended() {
     assert_eq!(ran, 8);
 }
 
-/// What a phase only reads of a group is a scalar for its kernel, and nothing that tiles find.
+/// A group that a phase only reads is a scalar for its kernel, without look-back.
 #[test]
 fn phase_passes_on_groups_that_it_does_not_update() {
     let program = golden("phases_exit");
@@ -67,8 +67,8 @@ fn phase_passes_on_groups_that_it_does_not_update() {
     assert_ne!(kernels[0].name, kernels[1].name);
 }
 
-/// Segments whose elements are filtered, rows that a team has, rows that a thread has, and a filter: one count and one sum go
-/// through all of them.
+/// One count and one sum pass through all phases: filtered segments, rows of teams, rows of
+/// threads, and a filter.
 const MIXED: &str = "loop phases_mixed
 comb 0 manifest at r0
 comb 1 manifest at r1

@@ -1,4 +1,4 @@
-//! Memory of a device: what is used again, what is given back, and what happens when there is no more.
+//! Device memory: recycling, freeing, and exhaustion.
 
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::pool::Pool;
@@ -13,7 +13,7 @@ fn pool(stub: &Arc<Stub>) -> Arc<Pool> {
     Pool::new(stub.clone())
 }
 
-/// A device of so many kilobytes.
+/// Creates a device with this many kilobytes.
 fn small(kilobytes: usize) -> Arc<Stub> {
     Stub::with((kilobytes * KB) as u64, |_, _, _, _| Ok(()))
 }
@@ -30,7 +30,7 @@ fn pool_reuses_dropped_memory() {
     );
     drop(first);
     assert_eq!((pool.used(), pool.kept()), (0, 10 * KB));
-    // A quarter longer than what is asked for is near enough.
+    // A block may exceed the request by a quarter.
     let second = pool.take(8 * KB).unwrap();
     assert_eq!((second.address(), second.len()), (at, 8 * KB));
     assert_eq!((pool.used(), pool.kept()), (10 * KB, 0));
@@ -103,7 +103,7 @@ fn when_there_is_none_at_all_it_is_a_fault() {
     let fault = pool.take(24 * KB).unwrap_err();
     assert_eq!(fault, Fault::OutOfMemory { bytes: 24 * KB });
     assert_eq!((pool.used(), pool.kept(), stub.blocks()), (16 * KB, 0, 1));
-    // It is asked again once, not for ever; and what fits is still there.
+    // The driver is asked only once more. A smaller request still succeeds.
     assert_eq!(stub.calls(Call::Allocate), 4);
     pool.take(16 * KB).unwrap();
     let absurd = usize::MAX - 3;
@@ -154,7 +154,7 @@ fn all_is_given_back_in_the_end() {
     drop(pool.take(64 * KB).unwrap());
     drop(pool);
     assert_eq!(stub.blocks(), 2);
-    // Who has memory has its pool.
+    // Memory keeps its pool alive.
     assert_eq!(memory.pool().used(), KB);
     drop(memory);
     assert_eq!((stub.blocks(), stub.calls(Call::Free)), (0, 2));

@@ -1,4 +1,5 @@
-//! Random loops, and the loops of random programs: on the shim they give what the interpreter gives.
+//! Random loops, and loops of random programs, give the interpreter's results on the shim.
+//!
 //! `LIVEFUSION_CUDA_HUNT=n` takes n times as many.
 
 use crate::record::inexact::Inexact;
@@ -9,14 +10,15 @@ use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::scalar::same;
 
-/// Results that were compared.
+/// Counts of compared results.
 #[derive(Default, Debug)]
 struct Compared {
-    /// Bit for bit.
+    /// Equal bit for bit.
     exactly: usize,
-    /// Up to the last bits.
+    /// Equal up to the last bits.
     nearly: usize,
-    /// Not: the interpreter itself gives others with other chunks, or products went out of range.
+    /// Not compared: the interpreter itself gives other results with other chunks, or products
+    /// overflowed.
     not: usize,
 }
 
@@ -72,7 +74,7 @@ fn compare(shim: &OnShim, accepted: &Accepted, compared: &mut Compared) -> Resul
         return Err(format!("{outcome:?} for {expected:?}"));
     }
     let others = in_other_chunks(case);
-    // A product of some leaves the range of numbers where another one does not.
+    // A product in one order may overflow where another one does not.
     let multiplies = inexact.multiplies;
     let inexact = inexact.results(&case.program);
     for (k, (got, want)) in values.iter().zip(&wanted).enumerate() {
@@ -94,7 +96,7 @@ fn compare(shim: &OnShim, accepted: &Accepted, compared: &mut Compared) -> Resul
     Ok(())
 }
 
-/// What comes of a loop where floats are joined in other orders.
+/// Returns a loop's results with floats joined in other orders.
 fn in_other_chunks(case: &Case) -> Vec<Vec<Value>> {
     let with = |chunk| {
         let backend = InterpBackend::with_chunk(chunk);
@@ -106,7 +108,7 @@ fn in_other_chunks(case: &Case) -> Vec<Vec<Value>> {
     [1, 3, 8, 64, 300].map(with).into()
 }
 
-/// Bit for bit; of what is no number there is one.
+/// Compares bit for bit, with all NaNs equal.
 fn equal(x: &Value, y: &Value) -> bool {
     match (x, y) {
         (Value::Scalar(x), Value::Scalar(y)) => same(x.ty, x.bits, y.bits),

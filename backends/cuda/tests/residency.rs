@@ -1,5 +1,7 @@
-//! Where arrays are, and what becomes of faults, on an engine whose device is the shim. It does what it is asked as late as it
-//! can: so an array that is still needed, or a word that is read too early, is found.
+//! Locations of arrays, and faults, on an engine whose device is the shim.
+//!
+//! The shim defers all work as long as possible. So it exposes memory that is freed too early, and
+//! words that are read too early.
 
 use livefusion::error::{Error, ErrorKind};
 use livefusion::prelude::*;
@@ -13,14 +15,14 @@ use std::sync::Arc;
 
 const MB: u64 = 1 << 20;
 
-/// A device, what is kept for it, and an engine on it.
+/// A device, its session, and an engine on it.
 struct On {
     driver: Arc<Stub>,
     session: Arc<Session>,
     engine: Engine,
 }
 
-/// One of so much memory, if there is a compiler.
+/// Creates a device with `memory` bytes, if there is a compiler.
 fn device(memory: u64) -> Option<On> {
     if !can_compile() {
         return None;
@@ -46,7 +48,7 @@ impl On {
         }
     }
 
-    /// How often elements went to the device, and came back.
+    /// Returns the numbers of copies to the device and back.
     fn copies(&self) -> (u64, u64) {
         let calls = |call| self.driver.calls(call);
         (calls(Call::ToDevice), calls(Call::ToHost))
@@ -57,7 +59,7 @@ fn numbers(n: i64) -> Vec<i64> {
     (0..n).map(|i| (i * 7919) % 1009 - 500).collect()
 }
 
-/// Whether each loop runs on the device.
+/// Returns whether each loop runs on the device.
 fn on_device(explained: &Explanation) -> Vec<bool> {
     let tier = |l: &livefusion::runtime::ExplainedLoop| l.tier.clone().unwrap_or_default();
     let tiers = explained.loops.iter().map(tier);
@@ -78,7 +80,7 @@ fn forced_arrays_stay_and_come_back_once() {
     assert_eq!(on.copies(), (1, 0), "its length is known here");
     assert_eq!((ys[0], ys[19_999]), (xs[0] + 1, xs[19_999] + 1));
     assert_eq!(on.copies(), (1, 1));
-    // It is there and here now.
+    // The array is now on both sides.
     let zs = Array::from(ys.clone()).filter(|y: Exp<i64>| y.gt(0));
     let zs = zs.force_with(&on.engine).unwrap();
     assert_eq!(on.copies(), (1, 1));
@@ -107,7 +109,7 @@ fn an_input_is_copied_once() {
     assert_eq!(on.copies(), (1, 5));
 }
 
-/// A loop that runs from left to right between two that do not.
+/// A sequential loop between two parallel ones.
 fn by_turns(xs: &Array<i64>) -> Array<i64> {
     let kept = xs.filter(|x: Exp<i64>| x.gt(0));
     let scanned = kept.reverse().scan_seq(1, |acc, x| (acc * 3 + x) % 1000);
@@ -124,7 +126,7 @@ fn arrays_go_to_the_host_and_back_between_loops() {
     let explained = ys.explain_with(&on.engine).unwrap();
     assert_eq!(on_device(&explained), [true, false, true], "{explained}");
     let ys = ys.force_with(&on.engine).unwrap();
-    // The input and what the host made went there; what was kept came back.
+    // The input and the host's result were copied there. The filtered array was copied back.
     assert_eq!(on.copies(), (2, 1));
     let wanted = by_turns(&xs).force_with(&Engine::interp()).unwrap();
     assert_eq!(ys.to_vec().unwrap(), wanted.to_vec().unwrap());
@@ -173,7 +175,7 @@ fn out_of_memory_is_an_error_and_no_more() {
     assert_eq!(used, 512, "a ticket, and what blocks tell each other");
 }
 
-/// What comes of a loop that makes an array and of one that sums it up, each looked at.
+/// Returns the results of a loop that makes an array and of one that sums it up.
 fn both(on: &On, xs: &Array<i64>) -> Result<(Vec<i64>, i64), Error> {
     let ys = xs.map(|x| x * 3).filter(|x: Exp<i64>| x.gt(0));
     let ys: Manifest<i64> = ys.force_with(&on.engine)?;
@@ -201,7 +203,7 @@ fn faults_are_errors_and_what_comes_later_is_right() {
         Call::Words,
     ];
     for call in calls {
-        // Some things are done once for a device.
+        // Some actions happen once per device.
         let on = On::new(64 * MB, &cxx);
         let mut failed = 0;
         for nth in 1..4 {
@@ -216,7 +218,7 @@ fn faults_are_errors_and_what_comes_later_is_right() {
                     assert!(is_fault, "{call:?} {nth}: {e}");
                 }
             }
-            // What did not fail yet does not.
+            // A later fault does not occur.
             for _ in 0..4 {
                 let got = both(&on, &Array::from(host.clone()));
                 if let Ok(got) = got {
@@ -308,7 +310,7 @@ fn results_may_be_dropped_while_kernels_are_queued() {
     let xs = Array::from(numbers(6000));
     let mut last = None;
     for k in 0..20 {
-        // Nobody looks at it, and its memory is the next one's.
+        // The array is never read, and its memory serves the next one.
         let ys = xs.map(|x| x + k).force_with(&on.engine).unwrap();
         let zs = Array::from(ys)
             .map(|x| x * 2)
@@ -343,7 +345,8 @@ fn residency_of_a_dropped_array_ends() {
     assert_eq!(driver.loaded.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
 
-/// Filters that are zipped advance differently: such a loop runs on the host, and says which combinator asks for that.
+/// Filters that are zipped advance differently. Such a loop runs on the host, and names the
+/// responsible combinator.
 #[test]
 fn residency_explains_inputs_that_advance_differently() {
     let Some(on) = device(64 * MB) else {
@@ -364,8 +367,8 @@ fn residency_explains_inputs_that_advance_differently() {
     assert_eq!(sums.force_with(&on.engine).unwrap().to_vec().unwrap(), want);
 }
 
-/// What runs apart from loops gets its inputs here, whoever made them, and its result goes to the device again; random words are those of
-/// other backends.
+/// Foreign functions get their inputs here, from any backend, and their result goes to
+/// the device again. Random words equal those of other backends.
 #[test]
 fn sorts_and_random_numbers_are_those_of_other_backends() {
     let Some(on) = device(MB) else { return };
@@ -388,7 +391,7 @@ fn sorts_and_random_numbers_are_those_of_other_backends() {
     }
 }
 
-/// A device that fails where a function asks for its inputs: an error, and no empty array.
+/// A device that fails during a function's input transfer gives an error, not an empty array.
 #[test]
 fn a_lost_device_gives_a_sort_no_elements() {
     let Some(on) = device(MB) else { return };

@@ -1,4 +1,4 @@
-//! Rows that a team of threads has, or one thread: what they give is what the interpreter gives.
+//! Rows of teams, or of single threads, give the interpreter's results.
 
 use crate::segments::{agree, are_found, args_of};
 use crate::shimmed::{OnShim, completed, long_args};
@@ -7,7 +7,7 @@ use livefusion_cuda::emit;
 use livefusion_cuda_shim::{Cxx, Shim, can_compile};
 use loop_lang::Loop;
 
-/// Rows of a known length of which there are many: a team of threads has each.
+/// Many rows of a known length: each has a team of threads.
 #[test]
 fn many_rows_give_what_the_interpreter_gives() {
     if !can_compile() {
@@ -128,7 +128,7 @@ fn faults_of_squares_are_found() {
     are_found("transpose", &faults);
 }
 
-/// What is read the other way is turned around in squares, of whatever type it is.
+/// Transposed reads go through squares, for elements of any type.
 #[test]
 fn squares_are_turned_around() {
     if !can_compile() {
@@ -161,7 +161,7 @@ fn squares_are_turned_around() {
     }
 }
 
-/// A square that one sub rate hands on to another, which is admitted where `test` is.
+/// A contracted square array passes from one sub rate to another, which is admitted if `test` is.
 fn handing_on(test: &str) -> Loop {
     let text = format!(
         "loop handing_on
@@ -238,7 +238,8 @@ fn rows_handed_on_belong_to_one_thread() {
     agree(&shim, "handing_on", &program, &long, "many");
 }
 
-/// The golden loop of a buffer for a segment, of rows that are equally long: the loop makes room for one of them.
+/// The golden loop with a buffer for each segment, here with rows of equal length: the loop
+/// allocates one row.
 #[test]
 fn rows_that_hand_on_have_room_of_their_own() {
     let texts = crate::support::golden_texts();

@@ -1,5 +1,6 @@
-//! Scatters on the shim: each operator at each type, onto few elements and onto many, gives what the interpreter gives; and
-//! faults are found.
+//! Scatters on the shim, by each operator at each type.
+//!
+//! They update few elements and many. They give the interpreter's results, and seeded faults are found.
 
 use crate::shimmed::OnShim;
 use crate::support::{Owned, Rng, parse};
@@ -8,7 +9,8 @@ use livefusion_cuda_shim::{Cxx, can_compile};
 use livefusion_tile::threads::shape::Refusal;
 use loop_lang::types::{Const, Ty};
 
-/// So many values, joined onto so many elements; some are outside.
+/// Makes arguments for `steps` values joined onto `elements` elements. Some indices are out of
+/// bounds.
 fn args(ty: Ty, steps: usize, elements: usize, rng: &mut Rng) -> Vec<Owned> {
     // Sums of these are exact.
     let value = |rng: &mut Rng| match ty {
@@ -42,7 +44,7 @@ fn every_operator_at_every_type() {
         let bins = kernel.text.matches("struct Bins").count();
         assert_eq!(bins, crate::operators::that_join(ty).count());
         let shim = OnShim::of(&cxx, &program);
-        // Into bins of each warp, into those of a block, and into memory.
+        // Onto bins of each warp, onto bins of a block, and onto memory.
         for (steps, elements) in [
             (0, 3),
             (500, 3),
@@ -58,8 +60,8 @@ fn every_operator_at_every_type() {
     }
 }
 
-/// What overwrites elements, beside all else that a step may do: in filters, several times, several arrays at once, with groups that
-/// are counted once, and bins that are.
+/// Overwriting scatters, combined with all else that a step may do: filters, several scatters,
+/// several arrays, groups that are counted once, and bins.
 const LAST: &str = "loop last
 comb 0 manifest at r0
 comb 1 filter at r1
@@ -131,7 +133,7 @@ fn the_last_write_stays() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(29);
     let text = LAST.to_string();
-    // A write that may come to a place again is no other.
+    // A write to a repeated index is handled in the same way.
     let written = crate::operators::scattered(Ty::I16, &[""]).replace("scatterArray", "writeArray");
     let loops = Ty::ALL.map(|ty| (ty, crate::operators::scattered(ty, &[""])));
     let more = [(Ty::I64, text), (Ty::I16, written)];
@@ -149,7 +151,7 @@ fn the_last_write_stays() {
     }
 }
 
-/// In segments, whose elements one counter counts, and at their ends.
+/// In segments, whose elements share one counter, and at their ends.
 const OF_SEGMENTS: &str = "loop last_of_segments
 comb 0 manifest at r0
 comb 1 manifest at r1
@@ -210,7 +212,7 @@ fn the_last_write_of_segments_stays() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(37);
     let shared = parse(OF_SEGMENTS);
-    // What goes from element to element leaves a row to a thread.
+    // A sequential group leaves each row to one thread.
     let rows = OF_SEGMENTS.replace(
         "id 0 next nsum_1 combine add level 1 exact",
         "next nsum_1 level 1 sequential",
@@ -234,7 +236,7 @@ fn the_last_write_of_segments_stays() {
     }
 }
 
-/// Rows of which each counts anew: no number says which write is the last one.
+/// Rows that each restart the counter: no number identifies the last write.
 #[test]
 fn the_last_write_of_rows_is_refused() {
     let text = crate::support::golden("column_sums").to_string();
@@ -250,13 +252,13 @@ fn where_order_matters_it_is_refused() {
     let refusal = |text: &str| emit::kernel(&parse(text)).expect_err("their order matters");
     let one = crate::operators::scattered(Ty::I64, &[" with add"]);
     for (from, to) in [
-        // Two operators on one array, and one of which nothing is known.
+        // Two operators on one array, and an operator that does not commute.
         (
             "yield_0:\n",
             "yield_0:\n  scatterArray out0_0 i_0 x_0 with max\n",
         ),
         ("with add", "with sub"),
-        // A write, and a look at what is there.
+        // A write combined with a read.
         ("yield_0:\n", "yield_0:\n  writeArray out0_0 ix_0 x_0\n"),
         ("yield_0:\n", "yield_0:\n  let y_0 = readArray out0_0 i_0\n"),
     ] {

@@ -1,4 +1,4 @@
-//! How iterations are dealt out to threads: what is chosen can be asked for, and what is asked for is shown, or refused.
+//! Schedules of thread mappings: defaults can be requested, and requests are shown or refused.
 
 use crate::shimmed::{OnShim, plain};
 use crate::support::{Owned, Rng, borrow, golden, golden_texts, parse};
@@ -15,7 +15,7 @@ use livefusion_tile::threads::phases::Phases;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// The texts of the kernels of a loop under a schedule.
+/// Returns the texts of a loop's kernels under a schedule.
 fn texts(program: &loop_lang::Loop, schedule: &Schedule) -> Vec<String> {
     let phases = Phases::of(program);
     let shapes = phases
@@ -43,13 +43,13 @@ fn outcome(program: &loop_lang::Loop, args: &[Owned]) -> Outcome {
     plain(program, &borrow(args)).0
 }
 
-/// Whoever has a row's elements, it comes to the same.
+/// Row sums are equal in every mapping.
 #[test]
 fn rows_are_dealt_out_in_each_way() {
     agree_in_each_way(&golden("row_sums"));
 }
 
-/// Also where it is the last one that matters: the last positive number of each row, or none.
+/// So is a fold where the order matters: the last positive number of each row, or none.
 #[test]
 fn rows_in_order_are_dealt_out_in_each_way() {
     let (_, sums) = golden_texts()
@@ -163,13 +163,13 @@ fn schedule_that_is_illegal_is_refused() {
     }
 }
 
-/// What is decided for the host's vectors keeps no loop from running there.
+/// Decisions for the host's vectors do not keep a loop from running there.
 #[test]
 fn schedule_for_the_host_does_not_bind_the_device() {
     if !can_compile() {
         return;
     }
-    // Sides advance differently: it runs on the host.
+    // The zip inputs advance differently, so the loop runs on the host.
     let both = || {
         let (xs, ys): (Array<i64>, Array<i64>) = ((0..9).collect(), (0..9).collect());
         let sides = (xs.filter(|x| x.gt(3)), ys.filter(|y| y.gt(3)));

@@ -1,4 +1,4 @@
-//! Kernels on the shim give what the interpreter gives, and what is wrong with them is found.
+//! Kernels on the shim give the interpreter's results, and seeded faults are found.
 
 use crate::shimmed::{OnShim, long_args};
 use crate::support::{Owned, Rng, golden_texts, parse};
@@ -16,12 +16,12 @@ fn golden_loops_give_what_the_interpreter_gives() {
     let mut rng = Rng(11);
     let (mut ran, mut refused) = (Vec::new(), Vec::new());
     for (name, text) in golden_texts() {
-        // Which of several least elements is found hangs on the order in which its parts are joined.
+        // With several equal minima, the index depends on the order of joins.
         if name == "min_index" {
             continue;
         }
         let program = parse(&text);
-        // Loops with nested rates have tests of their own, with lengths that fit.
+        // Loops with nested rates have their own tests, with matching lengths.
         let mut rates = program.rates.iter();
         if rates.any(|r| matches!(r.kind, RateKind::Nested { .. })) {
             continue;
@@ -45,7 +45,7 @@ fn golden_loops_give_what_the_interpreter_gives() {
     assert!(ran.len() >= 5, "{ran:?}");
 }
 
-/// Each operator is that of the interpreter, for each type.
+/// Each operator gives the interpreter's results, for each type.
 #[test]
 fn operators_give_what_the_interpreter_gives() {
     if !can_compile() {
@@ -61,10 +61,10 @@ fn operators_give_what_the_interpreter_gives() {
     }
 }
 
-/// A prelude with a fault: what it is, what stands there, what stands there now, and what is said of it.
+/// A fault of the prelude: its name, a text, its replacement, and the expected message.
 type Fault = (&'static str, &'static str, &'static str, &'static str);
 
-/// Faults of kernels that write wrong results, wait for ever, or use memory that is not theirs.
+/// Faults that give wrong results, hang, or access foreign memory.
 const FAULTS: &[Fault] = &[
     (
         "a barrier is left out",
@@ -203,11 +203,11 @@ fn faults_are_found_and_named() {
     let cxx = Cxx::new().expect("the shim compiles");
     let mut rng = Rng(3);
     let mut args = long_args(&program, 20_000, &mut rng);
-    // `(+ 1)` and `(> 0)`: half of the elements are kept, and so are those that are not there.
+    // `(+ 1)` and `(> 0)`: half of the elements are kept, and so are those beyond the end.
     for (k, x) in [(1, 1), (2, 0)] {
         args[k] = Owned::Scalar(Const::new(Ty::I64, x));
     }
-    // In the order of some seeds; what is said of each that goes wrong.
+    // Returns the messages of failing runs, over several seeds.
     let said = |cxx: &Cxx, turns| -> Vec<String> {
         let shim = Shim {
             turns,

@@ -1,4 +1,4 @@
-//! Groups too wide for tiles to look back, on the shim: summed up in passes of their own, they give what the interpreter gives.
+//! Groups too wide for look-back, on the shim: separate passes give the interpreter's results.
 
 use crate::shimmed::{OnShim, alike, far, long_args, plain};
 use crate::support::{Owned, Rng, borrow, parse};
@@ -39,7 +39,7 @@ fn folds_scans_and_filters_give_what_the_interpreter_gives() {
     }
 }
 
-/// Each level is summed up and scanned; steps that do nothing else are not run again.
+/// Each level is summed up and scanned. Steps without other effects are not run again.
 #[test]
 fn passes_are_launches_and_are_told() {
     if !can_compile() {
@@ -72,7 +72,7 @@ fn passes_are_launches_and_are_told() {
     }
 }
 
-/// Where the loop may end before its bound, or has more groups than a kernel can be given.
+/// Refuses loops with early exits, and loops with more groups than a kernel can have.
 #[test]
 fn others_run_on_the_host_and_say_why() {
     let said = |text: &str| {
@@ -147,7 +147,7 @@ fn faults_are_found() {
     }
 }
 
-/// Lengths of so many segments.
+/// Draws the lengths of segments.
 fn lengths(case: usize, rng: &mut Rng) -> Vec<u64> {
     match case {
         0 => vec![],
@@ -162,7 +162,7 @@ fn words(n: u64, rng: &mut Rng) -> Owned {
     crate::support::array(&words)
 }
 
-/// Of segments, and of what says where they lie.
+/// Groups of segments, and groups that locate them.
 #[test]
 fn groups_of_segments_give_what_the_interpreter_gives() {
     if !can_compile() {
@@ -192,7 +192,7 @@ fn groups_of_segments_give_what_the_interpreter_gives() {
     }
 }
 
-/// Of rows that a thread has: a team would share what its threads have of them.
+/// Groups of rows with one thread each: a team would share the groups among its threads.
 #[test]
 fn groups_of_rows_give_what_the_interpreter_gives() {
     if !can_compile() {

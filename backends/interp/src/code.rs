@@ -1,19 +1,21 @@
-//! What the interpreter runs: flat instructions over 64-bit registers.
+//! Interpreter code: flat instructions over 64-bit registers.
 //!
-//! A variable's register is its number; constants and temporaries follow. Array operands are resolved
-//! to a parameter or a slot of the frame.
+//! A variable's register is its number. Registers of constants and temporaries follow. Array
+//! operands are resolved to a parameter or a slot of the frame.
 
 use loop_lang::eval::eval;
 use loop_lang::ir::{CombId, Exit, Place, Stmt, TrapId, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// A register's number.
+/// Identifies a register.
 pub type Reg = u32;
-/// A position in [`Code::instrs`].
+/// Identifies a position in [`Code::instrs`].
 pub type Pc = u32;
 
-/// A binary operator that needs no look at types: words are canonical, so all integers compare alike.
+/// Lists the binary operators that need no type at run time.
+///
+/// Words are canonical, so all integers compare alike.
 #[derive(Clone, Copy, Debug)]
 pub enum Fast {
     Add64,
@@ -49,7 +51,7 @@ pub enum Fast {
 }
 
 impl Fast {
-    /// The fast form of an operator on operands of type `ty`, if it has one.
+    /// Returns the fast form of an operator on operands of type `ty`, if any.
     pub fn of(op: Op, ty: Ty) -> Option<Fast> {
         use Op::*;
         let wide = matches!(ty, Ty::I64 | Ty::U64);
@@ -79,7 +81,7 @@ impl Fast {
             Le => pick(Fast::LeS, Fast::LeU, Fast::LeF64),
             Gt => pick(Fast::GtS, Fast::GtU, Fast::GtF64),
             Ge => pick(Fast::GeS, Fast::GeU, Fast::GeF64),
-            // By `eval`.
+            // These use `eval`.
             Div | Rem | DivEuclid | RemEuclid | DivOk | Min | Max | Not | Shl | Shr | Select
             | Copy | Cast | Bitcast | Neg | Abs | Signum | CountOnes | LeadingZeros
             | TrailingZeros | Floor | Ceil | Round | RoundEven | Trunc | Sqrt | Cbrt | Exp
@@ -89,7 +91,7 @@ impl Fast {
         }
     }
 
-    /// The operator's value.
+    /// Evaluates the operator.
     #[inline(always)]
     pub fn eval(self, a: u64, b: u64) -> u64 {
         let (x, y) = (f64::from_bits(a), f64::from_bits(b));
@@ -130,7 +132,7 @@ impl Fast {
     }
 }
 
-/// Where an array is.
+/// Locates an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Array {
     /// A parameter, by position.
@@ -139,7 +141,9 @@ pub enum Array {
     Slot(u32),
 }
 
-/// An instruction. Operands that do not fit are in the tables of [`Code`].
+/// Lists the instructions.
+///
+/// Long operands are in the tables of [`Code`].
 #[derive(Clone, Copy, Debug)]
 pub enum Instr {
     /// `d = a`.
@@ -169,21 +173,21 @@ pub enum Instr {
     Op3(u32),
     /// `d` = element `i` of an array, or zero.
     ReadParam { d: Reg, array: u32, i: Reg },
-    /// As `ReadParam`, of an array that the loop made.
+    /// As `ReadParam`, for an array that the loop made.
     ReadSlot { d: Reg, array: u32, i: Reg },
-    /// Element `i` of an array = `x`, if it is inside.
+    /// Element `i` of an array = `x`, if `i` is in bounds.
     Write { array: u32, i: Reg, x: Reg },
-    /// Goes to `to`.
+    /// Jumps to `to`.
     Jump { to: Pc },
-    /// Another turn of a scalar loop, unless the run is to stop.
+    /// Starts another iteration of a scalar loop, unless the run is to stop.
     Turn { to: Pc },
-    /// Goes to `to` if `c` is false.
+    /// Jumps to `to` if `c` is false.
     Unless { c: Reg, to: Pc },
-    /// Arrival at the guard of a loop rate, by its position in `Layout::resume`.
+    /// Arrives at the guard of a loop rate, by its position in `Layout::resume`.
     Arrive { guard: u32 },
-    /// A guard's test was passed.
+    /// Counts a step: a guard's test was passed.
     Step,
-    /// Leaves the run if a trap was recorded: the end of `init`, `nest` or `done`.
+    /// Ends the run if a trap was recorded, at the end of `init`, `nest` or `done`.
     EndPart,
     /// `d` = the lane of a group's variable for this counter.
     GetLane {
@@ -203,23 +207,23 @@ pub enum Instr {
     Later { scope: u32, d: Reg, a: Reg },
     /// A lane = `a` when the scope is committed, in `late_lanes`.
     LaterLane(u32),
-    /// Updates that waited for the end of an iteration of this loop rate take effect.
+    /// Commits the deferred updates of this loop rate at the end of an iteration.
     Commit { scope: u32 },
     /// Records a trap if `ok` is false, in `traps`.
     Check { ok: Reg, site: u32 },
-    /// One more for a counter of counting mode.
+    /// Increments a counter of counting mode.
     Count { counter: u32 },
-    /// Tells the observer of a step, in `watched`.
+    /// Reports a step to the observer, in `watched`.
     Watch(u32),
-    /// Anything else, in `rare`.
+    /// Any other instruction, in `rare`.
     Rare(u32),
-    /// The loop was left early.
+    /// Records an early exit of the loop.
     Exited,
     /// Ends the run (or a function).
     End,
 }
 
-/// A ternary operator's application.
+/// Holds the operands of a ternary operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Op3 {
     pub op: Op,
@@ -229,23 +233,23 @@ pub struct Op3 {
     pub args: [Reg; 3],
 }
 
-/// What is reported if a check fails.
+/// Describes the report of a failed check.
 #[derive(Clone, Debug)]
 pub struct TrapSite {
     pub trap: TrapId,
     pub payload: Vec<(Ty, Reg)>,
 }
 
-/// A step of which an observer is told.
+/// Describes a step that is reported to an observer.
 #[derive(Clone, Debug)]
 pub struct Watched {
     pub place: Place,
     pub step: Watch,
-    /// Variables that matter to it, with the registers of their values.
+    /// The variables to report, with the registers of their values.
     pub values: Vec<(Var, Reg)>,
 }
 
-/// What a step is, in the loop.
+/// Describes the kind of a reported step.
 #[derive(Clone, Debug)]
 pub enum Watch {
     Enter,
@@ -254,7 +258,7 @@ pub enum Watch {
     Return,
 }
 
-/// A lane that is updated at the end of the iteration.
+/// Describes a lane update that waits for the end of the iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct LateLane {
     pub scope: u32,
@@ -264,10 +268,10 @@ pub struct LateLane {
     pub a: Reg,
 }
 
-/// Instructions that run seldom, or are worth no form of their own.
+/// Lists instructions that run seldom or need no form of their own.
 #[derive(Clone, Debug)]
 pub enum Rare {
-    /// A new array in a slot.
+    /// Makes an array in a slot.
     New {
         comb: CombId,
         slot: u32,
@@ -276,7 +280,7 @@ pub enum Rare {
         value: Option<Reg>,
         count: Option<u32>,
     },
-    /// A copy of an array in a slot.
+    /// Copies an array into a slot.
     CopyArray {
         comb: CombId,
         slot: u32,
@@ -286,7 +290,7 @@ pub enum Rare {
     },
     /// Shortens an array.
     Truncate { slot: u32, len: Reg },
-    /// Length of an array.
+    /// Reads the length of an array.
     Length { d: Reg, array: Array },
     /// Joins values onto the elements of arrays.
     Scatter {
@@ -295,7 +299,7 @@ pub enum Rare {
         values: Vec<Reg>,
         join: Option<Join>,
     },
-    /// Puts rows of arrays in order.
+    /// Sorts rows of arrays.
     Sort {
         comb: CombId,
         slots: Vec<u32>,
@@ -303,7 +307,7 @@ pub enum Rare {
     },
     /// Starts a variable of a group with a local part.
     Start { group: u32, var: u32, value: Reg },
-    /// A group's variables with its lanes joined.
+    /// Reads a group's variables with its lanes joined.
     Total { group: u32, to: Vec<Reg> },
     /// Joins an element onto a `Prefix` group.
     Scan {
@@ -312,16 +316,16 @@ pub enum Rare {
         elems: Vec<Reg>,
         results: Vec<Reg>,
     },
-    /// The loop's results.
+    /// Returns the loop's results.
     Return(Vec<ResultSite>),
 }
 
-/// Where a result comes from.
+/// Locates a result.
 #[derive(Clone, Copy, Debug)]
 pub enum ResultSite {
     /// A register.
     Scalar(Ty, Reg),
-    /// An array, to be moved out or (if it is needed once more) copied.
+    /// An array. It is moved out at its last use, and copied before.
     Array {
         comb: CombId,
         array: Array,
@@ -330,7 +334,7 @@ pub enum ResultSite {
     },
 }
 
-/// A binary operator that joins.
+/// Describes a binary operator that joins.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinOp {
     pub op: Op,
@@ -339,7 +343,7 @@ pub struct JoinOp {
 }
 
 impl JoinOp {
-    /// Joins two values, `left` earlier.
+    /// Joins two values, `left` first.
     #[inline(always)]
     pub fn eval(self, left: u64, right: u64) -> u64 {
         match self.fast {
@@ -349,7 +353,7 @@ impl JoinOp {
     }
 }
 
-/// How two values are joined.
+/// Describes how two values are joined.
 #[derive(Clone, Debug)]
 pub enum Join {
     /// A binary operator.
@@ -358,7 +362,7 @@ pub enum Join {
     Function { function: u32, params: Vec<Reg> },
 }
 
-/// A group with a local part.
+/// Describes a group with a local part.
 #[derive(Clone, Debug)]
 pub struct GroupCode {
     /// Register of each variable.
@@ -369,9 +373,9 @@ pub struct GroupCode {
     pub local: Vec<u32>,
     /// Register of each variable's identity.
     pub identity: Vec<Reg>,
-    /// Lanes, or elements of a block.
+    /// Number of lanes, or of elements in a block.
     pub width: u32,
-    /// `Lanes`, else `Prefix`.
+    /// Whether the order is `Lanes`. Otherwise it is `Prefix`.
     pub lanes: bool,
     /// Steps after which the second of two lanes is joined onto the first.
     pub run: Option<u64>,
@@ -379,32 +383,32 @@ pub struct GroupCode {
     pub join: Join,
 }
 
-/// A loop rate's guard.
+/// Describes a loop rate's guard.
 #[derive(Clone, Debug, Default)]
 pub struct GuardCode {
-    /// Where its test begins, behind the `Arrive`; 0 if the guard has no code.
+    /// Start of its test, after the `Arrive`. 0 if the guard has no code.
     pub test: Pc,
     /// Groups that are joined here after a chunk.
     pub joins: Vec<u32>,
-    /// `Prefix` groups whose update may be waiting here, with the scope that it waits for.
+    /// `Prefix` groups whose update may be pending here, with the scope that commits it.
     pub waiting: Vec<(u32, u32)>,
-    /// Held variables (by position in `Layout::held`) with the scope that their update waits for.
+    /// Held variables (by position in `Layout::held`), with the scope that commits their update.
     pub held: Vec<(u32, u32)>,
 }
 
-/// A compiled loop.
+/// Holds a compiled loop.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
-    /// Where `init` begins.
+    /// Start of `init`.
     pub entry: Pc,
     pub instrs: Vec<Instr>,
     pub ops3: Vec<Op3>,
     pub traps: Vec<TrapSite>,
     pub late_lanes: Vec<LateLane>,
     pub rare: Vec<Rare>,
-    /// Combine functions: where they begin, and the registers of their results.
+    /// Combine functions: their start, and the registers of their results.
     pub functions: Vec<(Pc, Vec<Reg>)>,
-    /// By `GroupId`; none for groups without a local part.
+    /// By `GroupId`. `None` for groups without a local part.
     pub groups: Vec<Option<GroupCode>>,
     /// By position in `Layout::resume`.
     pub guards: Vec<GuardCode>,
@@ -416,10 +420,10 @@ pub struct Code {
     pub saved: Vec<(Reg, Ty, u32)>,
     /// Current values of `Prefix` groups: register, type, word.
     pub current: Vec<(Reg, Ty, u32)>,
-    /// Held variables: register, word of the value that waits.
+    /// Held variables: register, word of the pending value.
     pub held: Vec<(Reg, Ty, u32)>,
-    /// What an observer is told of.
+    /// Steps reported to an observer.
     pub watched: Vec<Watched>,
-    /// What counting mode counts, by counter.
+    /// The event that each counter of counting mode counts.
     pub counters: Vec<crate::counts::Counted>,
 }

@@ -1,9 +1,9 @@
-//! Counting mode: how often elements are touched and operators evaluated.
+//! Counting mode: counts element accesses and operator evaluations.
 
 use loop_lang::op::Op;
 use std::collections::BTreeMap;
 
-/// What one counter of a compiled loop counts.
+/// Lists the events that a counter counts.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Counted {
     /// Elements read from an array variable.
@@ -16,21 +16,22 @@ pub enum Counted {
     Step(String),
 }
 
-/// What the runs of a counting kernel did.
+/// Holds the totals over all runs of a counting kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Elements read, by array variable.
     pub reads: BTreeMap<String, u64>,
     /// Elements written, by array variable.
     pub writes: BTreeMap<String, u64>,
-    /// Evaluations, by combinator and operator. A scan counts its combine operator once an element.
+    /// Evaluations, by combinator and operator. A scan counts its combine operator once per
+    /// element.
     pub ops: BTreeMap<(String, Op), u64>,
     /// Steps, by loop rate.
     pub steps: BTreeMap<String, u64>,
 }
 
 impl Counts {
-    /// Adds what the counters of one run say.
+    /// Adds the counters of one run.
     pub(crate) fn add(&mut self, counters: &[Counted], values: &[u64]) {
         for (what, n) in counters.iter().zip(values) {
             let sum = match what.clone() {
@@ -46,7 +47,7 @@ impl Counts {
         }
     }
 
-    /// Evaluations of an operator by all combinators.
+    /// Returns the evaluations of an operator by all combinators.
     pub fn op(&self, op: Op) -> u64 {
         self.ops
             .iter()

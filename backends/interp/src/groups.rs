@@ -4,16 +4,16 @@ use crate::code::{GroupCode, Join, JoinOp, Reg};
 use crate::machine::Machine;
 use smallvec::SmallVec;
 
-/// A value for each variable of a group.
+/// Holds a value for each variable of a group.
 pub type Values = SmallVec<[u64; 4]>;
 
-/// Words of a `Prefix` group's local part, from the first.
+/// Offsets in the local part of a `Prefix` group.
 const TOTAL: u32 = 1;
 const LAST: u32 = 2;
 const TREE: u32 = 3;
 
 impl<'a> Machine<'a, '_> {
-    /// Joins two values, `left` earlier.
+    /// Joins two values, `left` first.
     pub(crate) fn join(&mut self, join: &'a Join, left: &[u64], right: &[u64]) -> Values {
         match join {
             Join::Op(op) => left
@@ -26,7 +26,7 @@ impl<'a> Machine<'a, '_> {
                 for (r, x) in params.iter().zip(left.iter().chain(right)) {
                     self.set(*r, *x);
                 }
-                // Functions are straight code with regions: they only come back at their end.
+                // Functions are straight-line code with regions: they stop only at their end.
                 self.exec(*entry);
                 results.iter().map(|r| self.get(*r)).collect()
             }
@@ -37,7 +37,7 @@ impl<'a> Machine<'a, '_> {
         self.code.groups[group as usize].as_ref()
     }
 
-    /// The words at an offset of each variable's local part.
+    /// Returns the words at an offset of each variable's local part.
     fn locals(&self, g: &GroupCode, offset: u32) -> Values {
         g.local
             .iter()
@@ -78,7 +78,7 @@ impl<'a> Machine<'a, '_> {
         self.frame.words[first as usize..(first + words) as usize].fill(identity);
     }
 
-    /// The group's value as after its loop: the prefix with the local part joined.
+    /// Returns the group's value after its loop: the prefix joined with the local part.
     pub(crate) fn total(&mut self, group: u32) -> Values {
         let Some(g) = self.group(group) else {
             return Values::new();
@@ -92,7 +92,7 @@ impl<'a> Machine<'a, '_> {
         self.join(&g.join, &prefix, &local)
     }
 
-    /// Lane i is joined with lane i + width/2, and so on with half of the lanes each time.
+    /// Joins the lanes by halves: lane i with lane i + width/2, until one is left.
     fn lanes_joined(&mut self, g: &'a GroupCode) -> Values {
         let mut lanes: Vec<Values> = (0..g.width).map(|k| self.locals(g, k)).collect();
         while lanes.len() > 1 {
@@ -104,7 +104,7 @@ impl<'a> Machine<'a, '_> {
         lanes.pop().unwrap_or_default()
     }
 
-    /// At the end of a run: it is joined onto the chunk's runs before.
+    /// Joins a finished run onto the earlier runs of the chunk.
     pub(crate) fn join_run(&mut self, group: u32) {
         let Some(g) = self.group(group) else { return };
         if g.run.is_none_or(|steps| !self.steps.is_multiple_of(steps)) {
@@ -116,7 +116,7 @@ impl<'a> Machine<'a, '_> {
         self.set_locals(g, 1, &nothing);
     }
 
-    /// At the end of a chunk: the local part is joined into the prefix.
+    /// Joins the local part into the prefix at the end of a chunk.
     pub(crate) fn join_locals(&mut self, group: u32) {
         let Some(g) = self.group(group) else { return };
         let total = self.total(group);
@@ -126,7 +126,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// The values that a `Prefix` group takes next, by register: the last inclusive ones.
+    /// Returns the next values of a `Prefix` group by register: the last inclusive ones.
     pub(crate) fn prefix_values(&mut self, group: u32) -> Vec<(Reg, u64)> {
         let Some(g) = self.group(group) else {
             return Vec::new();
@@ -134,10 +134,11 @@ impl<'a> Machine<'a, '_> {
         g.vars.iter().copied().zip(self.total(group)).collect()
     }
 
-    /// Joins an element, at `position` of its loop, onto a `Prefix` group; gives the inclusive values.
+    /// Joins an element, at `position` of its loop, onto a `Prefix` group. Returns the inclusive
+    /// values.
     ///
-    /// A block is scanned by a tree of log2(width) entries: entry k holds the join of the 2^k elements
-    /// (or fewer) before the current run of that size.
+    /// A block is scanned by a tree of log2(width) entries. Entry k holds the join of the 2^k
+    /// elements (or fewer) before the current run of that size.
     pub(crate) fn scan(&mut self, group: u32, position: u64, mut run: Values) -> Values {
         let Some(g) = self.group(group) else {
             return run;
@@ -164,7 +165,7 @@ impl<'a> Machine<'a, '_> {
         self.join(&g.join, &prefix, &local)
     }
 
-    /// As `scan`, for a group of one variable with an operator: most scans are of this kind.
+    /// Does `scan` for a group of one variable with an operator, the most common case.
     fn scan_one(&mut self, g: &GroupCode, op: JoinOp, place: u32, mut run: u64) -> u64 {
         let words = &mut self.frame.words[..];
         let prefix = words[g.words[0] as usize];

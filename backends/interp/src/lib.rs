@@ -1,14 +1,14 @@
-//! The interpreter: the meaning of the Loop language, and the oracle of the tests.
+//! The interpreter: it defines the Loop language and is the oracle of the tests.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `compile` | a [`Loop`] to flat instructions over 64-bit registers |
+//! | `compile` | compiles a [`Loop`] to flat instructions over 64-bit registers |
 //! | `code` | the instructions |
 //! | `machine` | the instruction loop; entry to and exit from a span |
 //! | `rare` | instructions that run seldom: arrays, results |
 //! | `groups` | lanes and blocks of carried groups |
 //! | [`counts`] | counting mode |
-//! | [`observe`] | what an observer is told of each step |
+//! | [`observe`] | reports of each step to an observer |
 
 mod code;
 mod compile;
@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Compiles loops to [`InterpKernel`]s, in microseconds and with no compiler.
+/// Compiles loops to [`InterpKernel`]s, in microseconds and without a C compiler.
 #[derive(Clone)]
 pub struct InterpBackend {
     counting: bool,
@@ -67,12 +67,12 @@ impl Default for InterpBackend {
 }
 
 impl InterpBackend {
-    /// The interpreter.
+    /// Creates the interpreter.
     pub fn new() -> InterpBackend {
         InterpBackend::default()
     }
 
-    /// An interpreter whose kernels count what they do.
+    /// Creates an interpreter whose kernels count accesses and evaluations.
     pub fn counting() -> InterpBackend {
         InterpBackend {
             counting: true,
@@ -80,8 +80,10 @@ impl InterpBackend {
         }
     }
 
-    /// An interpreter of a language with other chunks (of one step at least): for tests of what happens
-    /// where chunks meet, which then need no long arrays. Sums of floats differ from the language's.
+    /// Creates an interpreter with chunks of `steps` steps (at least one).
+    ///
+    /// Tests use it to reach chunk borders without long arrays. Sums of floats differ from the
+    /// language's.
     pub fn with_chunk(steps: u64) -> InterpBackend {
         InterpBackend {
             chunk: steps.max(1),
@@ -89,7 +91,9 @@ impl InterpBackend {
         }
     }
 
-    /// An interpreter that tells an observer of each step. Without one, kernels have no instruction for it.
+    /// Creates an interpreter that reports each step to an observer.
+    ///
+    /// Without an observer, kernels have no reporting instructions.
     pub fn observed(observer: Arc<dyn Observer>) -> InterpBackend {
         InterpBackend {
             observer: Some(observer),
@@ -97,7 +101,7 @@ impl InterpBackend {
         }
     }
 
-    /// As [`Backend::compile`], with the kernel's own type.
+    /// Compiles as [`Backend::compile`] does, to the kernel's own type.
     pub fn compile_kernel(&self, program: &Loop) -> Result<InterpKernel, CompileError> {
         verify(program).map_err(|faults| {
             let lines: Vec<String> = faults
@@ -136,13 +140,13 @@ impl Backend for InterpBackend {
     }
 }
 
-/// The summary form of a loop, and its code or why there is none.
+/// The summary form of a loop, and its code or the compile error.
 struct Summary {
     program: Loop,
     code: Result<Code, String>,
 }
 
-/// An interpreted loop.
+/// Holds an interpreted loop.
 pub struct InterpKernel {
     program: Loop,
     layout: Layout,
@@ -150,13 +154,13 @@ pub struct InterpKernel {
     counting: bool,
     chunk: u64,
     observer: Option<Arc<dyn Observer>>,
-    /// By level, compiled when first asked for.
+    /// By level, compiled on first use.
     summaries: Mutex<BTreeMap<u32, Arc<OnceLock<Summary>>>>,
     counts: Mutex<Counts>,
 }
 
 impl InterpKernel {
-    /// What all runs so far did; empty unless the backend counts.
+    /// Returns the counts of all runs so far, empty unless the backend counts.
     pub fn counts(&self) -> Counts {
         self.counts
             .lock()
@@ -184,7 +188,7 @@ impl InterpKernel {
         cell
     }
 
-    /// Whether a frame is one of this kernel.
+    /// Checks that a frame belongs to this kernel.
     fn check_frame(&self, frame: &Frame<'_>) -> Result<(), String> {
         if frame.words.len() != self.layout.words || frame.arrays.len() != self.layout.arrays.len()
         {
@@ -206,8 +210,10 @@ impl InterpKernel {
         Ok(())
     }
 
-    /// Goes on from the guard of a rate that has no further step, up to the next guard or the end. Whoever has taken a
-    /// root's steps otherwise finds out so what is between it and the next one.
+    /// Continues from the guard of a rate that has no further step.
+    ///
+    /// It runs up to the next guard or the end. A caller that executed a root's steps by other
+    /// means uses it to run the code between that root and the next.
     pub fn leave(&self, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         if let Err(fault) = check_args(&self.program, args).and_then(|()| self.check_frame(frame)) {
             return Outcome::BadArgs(fault);

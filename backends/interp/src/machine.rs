@@ -1,4 +1,4 @@
-//! Runs [`Code`] over a frame: the instruction loop, and entry to and exit from a span.
+//! The interpreter's machine: runs [`Code`] over a frame, from span entry to exit.
 
 use crate::code::{Code, Instr, Pc, Rare, Reg};
 use crate::observe::Observer;
@@ -16,7 +16,7 @@ struct Wait {
     value: u64,
 }
 
-/// What a waiting update changes.
+/// The target of a deferred update.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Register(Reg),
@@ -24,17 +24,17 @@ enum Target {
     Word(u32),
 }
 
-/// Why the instruction loop came back.
+/// Lists the reasons why the instruction loop stopped.
 pub enum Stop {
     /// `End` was reached.
     Ended,
     /// The steps are used up, at this guard.
     Paused(u32),
-    /// With an outcome of its own.
+    /// The run failed with this outcome.
     Failed(Outcome),
 }
 
-/// One run of one span.
+/// Holds one run of one span.
 pub struct Machine<'a, 'm> {
     pub(crate) program: &'a Loop,
     pub(crate) code: &'a Code,
@@ -42,27 +42,27 @@ pub struct Machine<'a, 'm> {
     pub(crate) params: Vec<View<'a>>,
     pub(crate) args: &'a [Arg<'a>],
     pub(crate) regs: Vec<u64>,
-    /// What counting mode counted.
+    /// The counters of counting mode.
     pub(crate) counts: Vec<u64>,
     pub(crate) observer: Option<&'a dyn Observer>,
     waiting: Vec<Vec<Wait>>,
     pub(crate) steps: u64,
     /// Steps per chunk.
     pub(crate) chunk: u64,
-    /// Steps after which runs end.
+    /// The run length of lanes, in steps.
     grid: u64,
-    /// Steps at which the span ends.
+    /// The step count at which the span ends.
     limit: u64,
-    /// The next number of steps at which a guard has more to do than its test.
+    /// The next step count at which a guard does more than its test.
     alarm: u64,
     trapped: Option<TrapReport>,
     exited: bool,
-    /// Whether it goes on from its guard even if it may take no step.
+    /// Whether to continue from the guard even without steps left.
     pub(crate) leaves: bool,
 }
 
 impl<'a, 'm> Machine<'a, 'm> {
-    /// A machine for a frame and arguments that fit the code.
+    /// Creates a machine for a frame and arguments that fit the code.
     pub fn new(
         program: &'a Loop,
         code: &'a Code,
@@ -151,7 +151,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         self.regs[r as usize] = word;
     }
 
-    /// Restores what the frame keeps while the loop is paused at a guard.
+    /// Restores the state that the frame keeps while the loop is paused at a guard.
     fn load(&mut self, guard: usize) {
         let code = self.code;
         for (r, ty, word) in code.saved.iter().chain(&code.current) {
@@ -171,8 +171,10 @@ impl<'a, 'm> Machine<'a, 'm> {
         }
     }
 
-    /// Keeps in the frame what the rest of the loop needs. Updates that still wait, for outer
-    /// iterations under way, are done early unless the old value is read once more.
+    /// Saves the loop's live state in the frame.
+    ///
+    /// Updates that still wait, for unfinished outer iterations, are made early unless the old
+    /// value is read again.
     fn save(&mut self) {
         let code = self.code;
         for (r, _, word) in &code.held {
@@ -184,7 +186,7 @@ impl<'a, 'm> Machine<'a, 'm> {
                     Target::Word(w) => self.frame.words[w as usize] = value,
                     Target::Register(r) => match code.held.iter().find(|h| h.0 == r) {
                         Some((_, _, word)) => self.frame.words[*word as usize] = value,
-                        // A current value is found again from the group's prefix and last value.
+                        // A current value is recomputed from the group's prefix and last value.
                         None if code.current.iter().any(|c| c.0 == r) => {}
                         None => self.set(r, value),
                     },
@@ -196,14 +198,14 @@ impl<'a, 'm> Machine<'a, 'm> {
         }
     }
 
-    /// An element of a parameter; none outside.
+    /// Returns an element of a parameter, or `None` out of bounds.
     #[inline(always)]
     fn param_word(&self, p: u32, i: usize) -> Option<u64> {
         let here = self.params[p as usize].get_word(i);
         here.or_else(|| self.far_of(p)?.far_word(i))
     }
 
-    /// A parameter that is an array far away.
+    /// Returns a parameter that is a far array.
     #[cold]
     pub(crate) fn far_of(&self, p: u32) -> Option<&'a Buffer> {
         match self.args[p as usize] {
@@ -216,7 +218,8 @@ impl<'a, 'm> Machine<'a, 'm> {
         self.waiting[scope as usize].push(Wait { to, value });
     }
 
-    /// At a chunk's end the alarm stays until the next step: several guards may be met there.
+    /// Sets the next alarm. At a chunk's end it stays until the next step, since several guards may
+    /// be met there.
     fn set_alarm(&mut self) {
         let next = |grid: u64| match self.steps % grid {
             0 if self.steps > 0 => self.steps,
@@ -225,7 +228,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         self.alarm = self.limit.min(next(self.chunk)).min(next(self.grid));
     }
 
-    /// What a guard does when the alarm rings or a trap was recorded.
+    /// Handles an alarm or a recorded trap at a guard.
     #[cold]
     fn arrive(&mut self, guard: u32) -> Option<Stop> {
         if let Some(stop) = self.trap_stop() {
@@ -256,7 +259,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             .map(|t| Stop::Failed(Outcome::Trapped(Some(t))))
     }
 
-    /// Records a trap, if none that comes before it was recorded in this iteration.
+    /// Records a trap, unless an earlier one was recorded in this iteration.
     #[cold]
     fn trap(&mut self, site: u32) {
         let site = &self.code.traps[site as usize];
@@ -280,14 +283,16 @@ impl<'a, 'm> Machine<'a, 'm> {
         });
     }
 
-    /// No memory: a trap recorded before is the cause and goes first.
+    /// Returns an out-of-memory stop. A trap recorded before takes precedence.
     pub(crate) fn no_memory(&mut self, comb: loop_lang::ir::CombId, bytes: u64) -> Stop {
         self.trap_stop()
             .unwrap_or(Stop::Failed(Outcome::NoMemory { comb, bytes }))
     }
 
-    /// The instruction loop. Registers are held apart from the rest of the machine, so that they stay
-    /// where the loop finds them without a look.
+    /// Runs the instruction loop.
+    ///
+    /// The registers are moved to a local variable, so that each access needs no indirection
+    /// through `self`.
     pub(crate) fn exec(&mut self, mut pc: Pc) -> Stop {
         let code = self.code;
         let instrs: &[Instr] = &code.instrs;
@@ -303,7 +308,7 @@ impl<'a, 'm> Machine<'a, 'm> {
                 regs[$r as usize] = word;
             }};
         }
-        // Evaluates an expression for which the machine must have its registers.
+        // Evaluates an expression with the registers back in the machine.
         macro_rules! whole {
             ($e:expr) => {{
                 self.regs = regs;
@@ -433,19 +438,19 @@ impl<'a, 'm> Machine<'a, 'm> {
     }
 }
 
-/// The word of a lane, by the counter's value.
+/// Returns the word of a lane, by the counter's value.
 #[inline(always)]
 fn lane(lanes: u32, counter: u64, mask: u32) -> usize {
     (lanes + (counter as u32 & mask)) as usize
 }
 
-/// An index as the host's; none if it cannot be one.
+/// Converts an index to `usize`. Returns `None` if it does not fit.
 #[inline(always)]
 pub(crate) fn index(word: u64) -> Option<usize> {
     usize::try_from(word).ok()
 }
 
-/// An argument's array as far as it is here; an empty one for scalars.
+/// Returns the elements of an argument that are here. The view is empty for scalars and far arrays.
 fn view_of<'a>(arg: &'a Arg<'_>) -> View<'a> {
     match arg {
         Arg::Scalar(_) => View::new::<u8>(&[]),

@@ -1,4 +1,4 @@
-//! What an observer is told of each step: for whoever wants to see a loop run.
+//! Observers: callbacks that see each step of a loop.
 
 use crate::code::{Watch, Watched};
 use crate::machine::Machine;
@@ -6,43 +6,47 @@ use loop_lang::Loop;
 use loop_lang::ir::{Exit, Place, Stmt, Var};
 use loop_lang::types::Const;
 
-/// Whoever watches loops run. It is called by the thread that runs them, which waits.
+/// Receives the steps of running loops.
+///
+/// It is called on the thread that runs the loop, which waits.
 pub trait Observer: Send + Sync {
-    /// A step that has been done. False ends the run: the kernel reports a pause that it cannot go on from, so whoever returns
-    /// false also cancels the force.
+    /// Receives a finished step.
+    ///
+    /// Returning `false` ends the run. The kernel then reports a pause that it cannot continue
+    /// from. So the observer must also cancel the force.
     fn observe(&self, step: &Step<'_>) -> bool;
 }
 
-/// A step of a loop.
+/// Describes a step of a loop.
 pub struct Step<'a> {
     /// The loop.
     pub program: &'a Loop,
     /// The place of its block.
     pub place: Place,
-    /// What happened.
+    /// The event.
     pub event: Event<'a>,
-    /// The scalars that it is about: what it reads, then what it gives; carried variables where a guard is entered. The
-    /// variable of an assignment has its new value.
+    /// The scalars of the step: operands, then results. At a guard's entry they are the carried
+    /// variables. The variable of an assignment has its new value.
     pub values: Vec<(Var, Const)>,
     /// Steps of the loop's rates so far.
     pub steps: u64,
 }
 
-/// What happens in a step.
+/// Lists the events of a step.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A block is entered. A guard is entered again where the loop goes on after a pause.
+    /// A block is entered. A guard is entered again when the loop continues after a pause.
     Enter,
     /// A statement was run. One with regions comes after the statements in them.
     Statement(&'a Stmt),
-    /// A block's exit: it is left if the condition is false.
+    /// A block's exit, taken if the condition is false.
     Exit(&'a Exit),
-    /// The loop is about to give its results.
+    /// The loop is about to return its results.
     Return,
 }
 
 impl<'a> Machine<'a, '_> {
-    /// Tells the observer of a step; whether the run goes on.
+    /// Reports a step to the observer. Returns whether the run continues.
     pub(crate) fn watch(&self, watched: &'a Watched) -> bool {
         let Some(observer) = self.observer else {
             return true;

@@ -1,4 +1,4 @@
-//! Instructions that run seldom: arrays made, shortened and scattered into, and the loop's results.
+//! Rare instructions: making, shortening, scattering and sorting arrays, and results.
 
 use crate::code::{Array, Join, Rare, Reg, ResultSite};
 use crate::groups::Values;
@@ -10,7 +10,7 @@ use loop_lang::ir::CombId;
 use loop_lang::types::{Const, Ty};
 
 impl<'a> Machine<'a, '_> {
-    /// Runs one instruction; some, if the run ends with it.
+    /// Runs one instruction. Returns a stop if the run ends with it.
     pub(crate) fn rare(&mut self, rare: &'a Rare) -> Option<Stop> {
         let result = match rare {
             Rare::New {
@@ -96,7 +96,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// How long an array is; 0 if its slot was not filled.
+    /// Returns the length of an array, or 0 if its slot is empty.
     fn length(&self, array: Array) -> u64 {
         let len = match array {
             Array::Param(p) => match self.far_of(p) {
@@ -108,7 +108,7 @@ impl<'a> Machine<'a, '_> {
         len as u64
     }
 
-    /// Takes bytes from what may be allocated.
+    /// Takes bytes from the memory limit.
     fn reserve(&mut self, comb: CombId, bytes: u64) -> Result<(), Stop> {
         match self.frame.memory.take(bytes) {
             true => Ok(()),
@@ -116,7 +116,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Empties a slot; the memory may be allocated again.
+    /// Empties a slot. Its memory may be allocated again.
     fn vacate(&mut self, slot: u32) {
         if let Some(old) = self.frame.arrays[slot as usize].take() {
             let bytes = size(old.ty(), old.len() as u64);
@@ -154,7 +154,7 @@ impl<'a> Machine<'a, '_> {
         Ok(())
     }
 
-    /// A copy, in memory that is spare for a slot if that is what it is for.
+    /// Copies an array, into the spare memory of `slot` if given.
     fn copied(
         &mut self,
         comb: CombId,
@@ -188,7 +188,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// An array as somebody who makes arrays elsewhere takes it.
+    /// Returns the whole buffer of an array, for a `Maker` that allocates elsewhere.
     fn whole(&self, array: Array) -> Option<&Buffer> {
         match array {
             Array::Param(p) => match self.args[p as usize] {
@@ -199,7 +199,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Joins values onto the elements at `i`; nothing happens if it is outside of any array.
+    /// Joins values onto the elements at `i`. Does nothing if `i` is out of bounds of any array.
     fn scatter(&mut self, slots: &'a [u32], i: usize, values: &'a [Reg], join: Option<&'a Join>) {
         let mut old = Values::new();
         for slot in slots {
@@ -222,7 +222,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Puts the first rows of arrays in order, those that all of them have: copies of these, wherever the arrays are.
+    /// Sorts the first rows that all arrays have. It sorts copies, so the arrays may be far.
     fn sort(&mut self, comb: CombId, slots: &[u32], rows: u64) -> Result<(), Stop> {
         let held = |machine: &Self, slot: &u32| machine.length(Array::Slot(*slot));
         let rows = slots
@@ -245,7 +245,8 @@ impl<'a> Machine<'a, '_> {
             .iter_mut()
             .map(|w| Column::from(w.as_mut_slice()))
             .collect();
-        // SAFETY: the columns are vectors of their own, of so many elements each, and used by nobody else meanwhile.
+        // SAFETY: the columns are vectors of their own, of `rows` elements each, and used by nobody
+        // else meanwhile.
         unsafe { sort(columns.as_ptr(), columns.len() as u64, rows as u64) };
         for (slot, column) in slots.iter().zip(words) {
             if let Some(array) = &mut self.frame.arrays[*slot as usize] {
@@ -285,7 +286,7 @@ impl<'a> Machine<'a, '_> {
     }
 }
 
-/// Bytes of an array.
+/// Returns the bytes of an array.
 fn size(ty: Ty, len: u64) -> u64 {
     len.saturating_mul(ty.size() as u64)
 }

@@ -1,5 +1,6 @@
-//! What loops with cursors mean: golden loops against the same programs over vectors. Numbers are small and
-//! whole, so that sums are the same in any order.
+//! Semantics of loops with cursors: golden loops against the same programs over vectors.
+//!
+//! Numbers are small integers, so sums are exact in any order.
 
 use crate::support::*;
 use livefusion_backend::Outcome;
@@ -8,7 +9,7 @@ use loop_lang::types::{Const, Ty};
 
 const RUNS: u64 = 1000;
 
-/// Runs a golden loop on random arguments, and holds it against a program over vectors.
+/// Compares a golden loop on random arguments with a program over vectors.
 fn agrees<A: std::fmt::Debug>(
     name: &str,
     make: impl Fn(&mut Rng) -> (A, Vec<Owned>),
@@ -40,7 +41,7 @@ fn agrees<A: std::fmt::Debug>(
     assert!(ends > RUNS / 50, "{name}: {ends} end, {traps} trap");
 }
 
-/// Small whole numbers, `most` of them at most.
+/// Draws up to `most` small whole numbers.
 fn floats(rng: &mut Rng, most: u64) -> Vec<f64> {
     let n = rng.below(most + 1);
     (0..n).map(|_| rng.below(12) as f64 - 5.0).collect()
@@ -75,7 +76,7 @@ fn kept<T: Copy>(all: &[T], test: impl Fn(T) -> bool) -> Vec<T> {
     all.iter().copied().filter(|x| test(*x)).collect()
 }
 
-/// As the loops have it: the first side's element first, unless the second's is smaller.
+/// Merges as the loops do: the first input's element first, unless the second's is smaller.
 fn merged(a: &[i64], b: &[i64]) -> Vec<i64> {
     let (mut i, mut j, mut all) = (0, 0, Vec::new());
     while i < a.len() || j < b.len() {
@@ -86,7 +87,7 @@ fn merged(a: &[i64], b: &[i64]) -> Vec<i64> {
     all
 }
 
-/// Each number as often as its length says, and how many lengths were not zero.
+/// Repeats each index as often as its length says. Also counts the nonzero lengths.
 fn elements(lens: &[u64]) -> (Vec<usize>, usize) {
     let each = lens.iter().enumerate();
     let all = each.flat_map(|(i, n)| std::iter::repeat_n(i, *n as usize));
@@ -145,7 +146,7 @@ fn cursors_step_over_runs_and_segments() {
         let of_segs = elements(segs).0;
         let n = xs.len().min(data.len());
         let zs: Vec<f64> = (0..n).map(|i| xs[i] + data[i]).collect();
-        // A segment is opened when its first element is looked for; the zip looks at the runs first.
+        // A segment opens at the request for its first element. The zip reads the runs first.
         let opened = of_segs[..n].windows(2).filter(|w| w[0] != w[1]).count() + n.min(1);
         Ok(vec![of_floats(&zs), count(opened)])
     });
@@ -265,7 +266,7 @@ fn a_zip_is_a_side_of_a_zip() {
         let (xs, ys) = (kept(xs, |x| x > 0.0), kept(ys, |y| y < 0.0));
         let sums: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x + y).collect();
         let (pairs, ws) = (kept(&sums, |x| x > 0.0), kept(ws, |w| w != 0.0));
-        // The inner zip is looked at no further than the outer one asks.
+        // The inner zip advances only as far as the outer one requests.
         if pairs.len() > ws.len() || pairs.len() == ws.len() && xs.len() == ys.len() {
             let zs: Vec<f64> = pairs.iter().zip(&ws).map(|(x, y)| x * y).collect();
             let ended = pairs.len() == ws.len();

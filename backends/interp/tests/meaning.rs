@@ -1,4 +1,4 @@
-//! What loops mean: results, lanes and blocks, traps, memory, early exits, counts.
+//! Semantics of loops: results, lanes and blocks, traps, memory, early exits, counts.
 
 use crate::support::*;
 use livefusion_backend::{Backend, CompileError, Frame, Kernel, Outcome, Pass};
@@ -92,7 +92,7 @@ fn early_exit() {
     );
 }
 
-/// The sum of products as the chunk grid and 32 lanes order it.
+/// Computes the sum of products in the order of the chunk grid and 32 lanes.
 fn dot(xs: &[f64], ys: &[f64], start: f64) -> f64 {
     let products: Vec<f64> = xs.iter().zip(ys).map(|(x, y)| x * y).collect();
     products
@@ -190,20 +190,20 @@ fn the_first_trap_counts() {
         Outcome::Trapped(Some(r)) => r,
         other => panic!("{other:?}"),
     };
-    // By step first.
+    // The earlier step wins.
     let r = report(&[1, 0, 9], &[1, 2]);
     assert_eq!((r.kind, r.steps), (TrapKind::Division, 2));
     assert_eq!(
         r.payload,
         [Const::int(Ty::I64, 100), Const::int(Ty::I64, 0)]
     );
-    // Then by combinator, though the division is checked first.
+    // Within a step the earlier combinator wins, though the division is checked first.
     let r = report(&[1, 0, 9], &[]);
     assert_eq!((r.kind, r.steps), (TrapKind::OutOfRange, 1));
     let r = report(&[0], &[]);
     assert_eq!(r.kind, TrapKind::OutOfRange);
     assert_eq!(r.payload, [Const::u64(0), Const::u64(0)]);
-    // The same wherever the loop is cut.
+    // Every cut of the loop gives the same report.
     let (cut, _) = run_cut(&k, &[array(&[1i64, 0, 9]), array(&[1i64, 2])], || 1);
     assert_eq!(cut, Outcome::Trapped(Some(report(&[1, 0, 9], &[1, 2]))));
 }
@@ -337,7 +337,7 @@ fn strange_frames_and_arguments_are_refused() {
     let mut frame = Frame::new(k.layout());
     frame.words[0] = 3;
     assert!(bad(&mut frame, &args));
-    // Any words at all: no panic, whatever comes out.
+    // Random words never cause a panic, with any outcome.
     let mut rng = Rng(9);
     for round in 0..200 {
         let mut frame = Frame::new(k.layout());
@@ -350,8 +350,10 @@ fn strange_frames_and_arguments_are_refused() {
     }
 }
 
-/// The outer rate's `last_1` is updated before the inner loop and read, old, after it; `ix_1` counts
-/// admitted outer elements, also before the inner loop.
+/// Updates that must wait.
+///
+/// The outer rate's `last_1` is updated before the inner loop and its old value is read after it.
+/// `ix_1` counts admitted outer elements, also before the inner loop.
 const WAITING: &str = "
 loop waiting
 comb 0 manifest at r0

@@ -1,4 +1,4 @@
-//! What an observer is told, and that being observed changes nothing.
+//! Tests of observers: the reported steps, and unchanged results.
 
 use crate::support::*;
 use livefusion_backend::{Frame, Kernel, Outcome, Pass};
@@ -8,7 +8,7 @@ use loop_lang::ir::{Place, StmtKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Counts steps, and ends the run after so many.
+/// Counts steps, and ends the run after a limit.
 struct Until(u64, AtomicU64);
 
 impl Observer for Until {
@@ -34,7 +34,7 @@ fn changes_nothing() {
     }
 }
 
-/// Assignments with their values, and places.
+/// Records assignments with their values, and places.
 struct Notes(Mutex<Vec<String>>);
 
 impl Observer for Notes {
@@ -54,7 +54,7 @@ impl Observer for Notes {
     }
 }
 
-/// Of a sum in lanes it is told the sum.
+/// A sum in lanes is reported as one sum.
 #[test]
 fn says_what_is_assigned() {
     let text = "\

@@ -1,4 +1,4 @@
-//! Passes change no result: random loops over random rate trees, as they are and optimised.
+//! Passes change no result: random loops over random rate trees, plain and optimised.
 
 use crate::support::{Bits, Owned, Rng, bits, borrow, kernel, random_args, run_cut};
 use livefusion_backend::{Frame, Kernel, Outcome, Pass};
@@ -9,7 +9,7 @@ use loop_lang::verify::verify;
 use loop_lang::{Loop, Op, passes};
 use proptest::prelude::*;
 
-/// Bounds every `while` and every array, so that the loop may be run.
+/// Bounds every `while` and every array, so that the loop terminates.
 fn tame(program: &mut Loop, rng: &mut Rng) {
     let traps = rng.below(4) == 0;
     let mut vars = std::mem::take(&mut program.vars);
@@ -65,7 +65,7 @@ fn tame_stmts(stmts: &mut Vec<Stmt>, vars: &mut Vec<VarData>, traps: bool) {
     }
 }
 
-/// Makes a change if the loop verifies after it.
+/// Makes a change if the loop still verifies after it.
 fn attempt(program: &mut Loop, change: impl FnOnce(&mut Loop)) {
     let before = program.clone();
     change(program);
@@ -74,21 +74,23 @@ fn attempt(program: &mut Loop, change: impl FnOnce(&mut Loop)) {
     }
 }
 
-/// The block with this number, counted around.
+/// Returns the block with this number, modulo the number of blocks.
 fn block(program: &mut Loop, n: u64) -> &mut Block {
     let count = program.blocks.len();
     program.blocks.values_mut().nth(n as usize % count).unwrap()
 }
 
-/// Statements of operators directly in a block.
+/// Returns the operator statements directly in a block.
 fn lets(block: &mut Block) -> Vec<&mut Stmt> {
     let lets = block.stmts.iter_mut();
     lets.filter(|s| matches!(s.kind, StmtKind::Let(..) | StmtKind::ReadArray(..)))
         .collect()
 }
 
-/// Adds what passes look for: computations repeated elsewhere, copies, reads of carried variables,
-/// twins of counters, and results that show them.
+/// Adds targets for the passes.
+///
+/// These are repeated computations, copies, reads of carried variables, duplicates of counters, and
+/// results that depend on them.
 fn enrich(program: &mut Loop, rng: &mut Rng) {
     for _ in 0..40 {
         let (from, to, n, m) = (rng.next(), rng.next(), rng.next(), rng.next());
@@ -118,7 +120,7 @@ fn enrich(program: &mut Loop, rng: &mut Rng) {
     }
 }
 
-/// Computes what one block computes in another as well.
+/// Repeats a computation of one block in another.
 fn repeat(l: &mut Loop, from: u64, to: u64, n: u64) {
     let all = lets(block(l, from));
     let Some(mut stmt) = all.get(n as usize % all.len().max(1)).map(|s| (*s).clone()) else {
@@ -136,7 +138,7 @@ fn repeat(l: &mut Loop, from: u64, to: u64, n: u64) {
     let into = block(l, to);
     let at = n as usize % (into.stmts.len() + 1);
     into.stmts.insert(at, stmt);
-    // One use of the old becomes one of the new, where that is possible.
+    // One use of the old variable becomes a use of the new one, where possible.
     replace(into, n, |a| a == Atom::Var(old), new.into());
 }
 
@@ -154,7 +156,7 @@ fn copy(l: &mut Loop, at: u64, n: u64) {
     replace(to, n, |a| a == Atom::Var(old), new.into());
 }
 
-/// Makes an operand another variable of its type; often a carried one.
+/// Replaces an operand by another variable of its type, often a carried one.
 fn rewire(l: &mut Loop, at: u64, n: u64, m: u64) {
     let carried: Vec<Var> = l.groups.iter().flat_map(|g| g.vars.clone()).collect();
     let counters = l.rates.iter().filter_map(|r| r.kind.counter());
@@ -198,7 +200,7 @@ fn replace(block: &mut Block, n: u64, fits: impl Fn(Atom) -> bool, new: Atom) {
     }
 }
 
-/// Outcome and results; none if the loop is still running after a while.
+/// Returns the outcome and results, or `None` if the loop does not end within 2000 steps.
 fn run_briefly(kernel: &InterpKernel, args: &[Owned]) -> Option<(Outcome, Vec<Bits>)> {
     let mut frame = Frame::new(kernel.layout());
     match kernel.run(Pass::Emit, 2000, &mut frame, &borrow(args)) {
@@ -207,7 +209,7 @@ fn run_briefly(kernel: &InterpKernel, args: &[Owned]) -> Option<(Outcome, Vec<Bi
     }
 }
 
-/// Two outcomes are alike if a loop that was left early counts as done.
+/// Maps `Exited` to `Done`, so that the two compare equal.
 fn ending(outcome: Outcome) -> Outcome {
     if outcome == Outcome::Exited {
         Outcome::Done
@@ -218,7 +220,7 @@ fn ending(outcome: Outcome) -> Outcome {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // A case is a whole loop, and a smaller seed is no smaller loop.
+        // A case is a whole loop. A smaller seed does not give a smaller loop.
         cases: ProptestConfig::default().cases / 8,
         max_shrink_iters: 0,
         failure_persistence: None,

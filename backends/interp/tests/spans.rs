@@ -1,10 +1,10 @@
-//! A loop may be cut at any guard, and optimised: results and outcomes stay, bit for bit.
+//! Cutting a loop at any guard, and optimising it, keeps all bits.
 
 use crate::support::*;
 use livefusion_backend::Outcome;
 use proptest::prelude::*;
 
-/// What must be equal: a loop that was left early may be cut after that, so it counts as done.
+/// Maps `Exited` to `Done`: a cut may fall after the early exit.
 fn ending(outcome: Outcome) -> Outcome {
     if outcome == Outcome::Exited {
         Outcome::Done

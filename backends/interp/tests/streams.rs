@@ -1,4 +1,6 @@
-//! Exits, phases and direction: what the golden loops of these mean, and that nothing behind an exit is touched.
+//! Semantics of exits, phases and direction, on golden loops.
+//!
+//! Nothing beyond an exit may be accessed.
 
 use crate::support::{Bits, Owned, Rng, array, f64s, golden, run};
 use livefusion_backend::Outcome;
@@ -6,7 +8,7 @@ use livefusion_interp::{Counts, InterpBackend};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// The results of a golden loop, and what it did.
+/// Returns the results of a golden loop and its counts.
 fn counted(name: &str, args: &[Owned]) -> (Vec<Bits>, Counts) {
     let kernel = InterpBackend::counting()
         .compile_kernel(&golden(name))
@@ -39,7 +41,7 @@ fn words(bits: &Bits) -> &[u64] {
 
 #[test]
 fn nothing_behind_an_exit_is_read_or_computed() {
-    // The odd elements are kept; the first of them from 10 on ends the loop.
+    // The odd elements are kept. The first kept one from 10 on ends the loop.
     let xs: Vec<i64> = (0..100).collect();
     let (results, counts) = counted("exit_filter_find", &[array(&xs), number(10)]);
     assert_eq!(results.iter().map(scalar).collect::<Vec<_>>(), [11, 6, 12]);
@@ -48,14 +50,14 @@ fn nothing_behind_an_exit_is_read_or_computed() {
     assert_eq!(counts.ops.get(&("2".to_string(), Op::Lt)), Some(&6));
     assert_eq!(counts.steps.get("r0"), Some(&12));
 
-    // Three elements of four are left out; none is taken of none.
+    // The filter drops three of four elements. A `take` of 0 reads nothing.
     for (n, taken, read) in [(3, 3, 10), (0, 0, 0), (1000, 25, 100)] {
         let (results, counts) = counted("exit_filter_take", &[array(&xs), number(n)]);
         assert_eq!(words(&results[0]).len(), taken);
         assert_eq!(counts.reads.get("arr_0").copied().unwrap_or(0), read);
     }
 
-    // Segments of two: an element of the fourth ends it and all behind it.
+    // Segments of two: an element of the fourth segment exits the loop.
     let lengths = [2u64; 10];
     let ys: Vec<f64> = (0..20).map(f64::from).collect();
     let args = [array(&lengths), array(&ys), number(6)];
@@ -72,7 +74,7 @@ fn a_finished_consumer_does_nothing_while_others_go_on() {
     assert_eq!(words(&results[0]), [1, 5]);
     assert_eq!(words(&results[2]).len(), 100);
     assert_eq!(counts.ops.get(&("1".to_string(), Op::And)), Some(&6));
-    // An element behind the 150th would trap, were it tested.
+    // Elements after the 150th would trap if they were tested.
     let odd = [3i64; 300];
     let (results, counts) = counted("exit_sub_of_sub", &[array(&odd), number(20)]);
     assert_eq!(
@@ -89,7 +91,7 @@ fn traps_count_before_an_exit_only() {
         let kernel = crate::support::kernel(&golden("exit_filter_find"));
         run(&kernel, &[array(xs), number(from)]).0
     };
-    // Elements 40 behind the exit would trap.
+    // Elements 40 or more positions after the exit would trap.
     assert_eq!(ends(3, &xs), Outcome::Done);
     let mut even = xs.clone();
     (3..60).for_each(|i| even[i] = 2);
@@ -99,7 +101,7 @@ fn traps_count_before_an_exit_only() {
     assert_eq!(report.steps, 61);
 }
 
-/// Numbers whose sums depend on their order.
+/// Draws numbers whose sums depend on their order.
 fn floats(n: usize, seed: u64) -> Vec<f64> {
     let mut rng = Rng(seed);
     (0..n).map(|_| rng.below(1 << 40) as f64 / 7e5).collect()
@@ -108,7 +110,7 @@ fn floats(n: usize, seed: u64) -> Vec<f64> {
 #[test]
 fn a_scan_goes_on_from_phase_to_phase_as_over_one_array() {
     let start = || Owned::Scalar(Const::new(Ty::F64, 0.25f64.to_bits()));
-    // Whatever the first phase leaves of a block, and over the ends of chunks.
+    // The first phase may end anywhere in a block, and around ends of chunks.
     for (n, m) in [
         (0, 20),
         (5, 20),
@@ -122,7 +124,7 @@ fn a_scan_goes_on_from_phase_to_phase_as_over_one_array() {
         let args = [array(&halves), array(&ys), start()];
         let (parts, _) = counted("phases_scan", &args);
         let all = [&xs[..], &ys].concat();
-        // One phase alone: `phase_of_one` scans what it is given, and writes what is before each element.
+        // `phase_of_one` has a single phase: it scans its input and writes the exclusive prefixes.
         let (whole, _) = counted("phase_of_one", &[array(&all), start()]);
         let (parts, whole) = (f64s(&parts[0]), f64s(&whole[0]));
         assert_eq!(parts[..], whole[1..], "{n} and {m}");

@@ -1,10 +1,13 @@
-//! How fast Cranelift's code is beside our own C for a machine of vectors of 128 bits, loop by loop:
-//! `cargo run --release -p livefusion-jit --example beside_c -- [--schedules FILE] [FILE...]`.
+//! Compares Cranelift's code with our C for 128-bit vectors, loop by loop.
 //!
-//! A file holds a loop's text, as golden files do; usual are all golden loops. Both run in turn on the same 10,000 elements
-//! (segments of 20), and the least of many runs counts, in ns a step. Beside it: how long Cranelift takes to compile, in
-//! microseconds, also the least. Loops that end or trap soon are left out. Schedules say how Cranelift's sweeps run
-//! (`livefusion_tile::schedule::Schedules`); what they do not say is chosen.
+//! Usage: `cargo run --release -p livefusion-jit --example beside_c -- [--schedules FILE]
+//! [FILE...]`.
+//!
+//! A file holds a loop's text, as golden files do. The default is all golden loops. Both kernels
+//! run alternately on the same 10,000 elements (segments of 20). The table shows the minimum of
+//! many runs, in ns per step, and Cranelift's minimal compile time in microseconds. Loops that end
+//! or trap early are skipped. Schedules say how Cranelift runs innermost loops
+//! (`livefusion_tile::schedule::Schedules`). Other decisions are chosen.
 
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
@@ -21,9 +24,9 @@ use std::time::Instant;
 
 /// Elements of each array.
 const ELEMENTS: u64 = 10_000;
-/// Elements of a segment, and of the rows of arrays of two dimensions.
+/// Elements of a segment, and of the rows of two-dimensional arrays.
 const SEGMENT: u64 = 20;
-/// How often each runs, and is compiled.
+/// The number of runs of each kernel, and of compilations.
 const RUNS: usize = 60;
 const COMPILATIONS: usize = 15;
 
@@ -79,7 +82,7 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// The files that are named, or all golden loops.
+/// Returns the named files, or all golden loops.
 fn files(words: &[String]) -> Result<Vec<PathBuf>, String> {
     if !words.is_empty() {
         return Ok(words.iter().map(PathBuf::from).collect());
@@ -96,7 +99,7 @@ fn files(words: &[String]) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The loop of a text; none if it does not verify.
+/// Parses the loop of a text. Returns `None` if it does not verify.
 fn complete(text: &str) -> Option<Loop> {
     let mut program = loop_lang::parse::parse(text.split("\n# ----").next()?).ok()?;
     loop_lang::gotos::derive_gotos(&mut program);
@@ -106,10 +109,10 @@ fn complete(text: &str) -> Option<Loop> {
         .then_some(program)
 }
 
-/// What was measured of a loop.
+/// The measurements of a loop.
 struct Row {
     name: String,
-    /// ns a step, of Cranelift's code and of C.
+    /// ns per step, of Cranelift's code and of C.
     runs: (f64, f64),
     /// Microseconds to compile.
     compile: f64,
@@ -127,7 +130,7 @@ impl Row {
             None => JitBackend::new().compile(program).ok(),
         };
         let (jit, c) = (compile()?, c.compile(program).ok()?);
-        // Where a loop traps or ends soon, other numbers may not.
+        // If a loop traps or ends early, other numbers may work.
         let numbers = [(0.25, SEGMENT), (-2.0, SEGMENT), (-2.0, 1)];
         let measured = numbers.into_iter().find_map(|number| {
             let data: Vec<Data> = (program.params.iter().enumerate())
@@ -153,7 +156,8 @@ impl Row {
     }
 }
 
-/// The least seconds of each kernel's runs, and the steps that one takes; none if it trapped, or ended soon.
+/// Returns the minimal seconds of each kernel's runs, and the steps of a run. Returns `None` if one
+/// trapped or ended early.
 fn in_turn(kernels: &[&Arc<dyn Kernel>; 2], args: &[Arg]) -> Option<([f64; 2], u64)> {
     let mut least = [f64::MAX; 2];
     let mut steps = 0;
@@ -169,7 +173,7 @@ fn in_turn(kernels: &[&Arc<dyn Kernel>; 2], args: &[Arg]) -> Option<([f64; 2], u
     Some((least, steps))
 }
 
-/// A run's seconds, and the steps that it took; none if it trapped.
+/// Returns a run's seconds and steps. Returns `None` if it trapped.
 fn time(kernel: &Arc<dyn Kernel>, args: &[Arg]) -> Option<(f64, u64)> {
     let mut frame = Frame::new(kernel.layout());
     let before = Instant::now();
@@ -186,7 +190,7 @@ enum Data {
 }
 
 impl Data {
-    /// Something of a parameter's type: numbers of either sign, lengths and indices that are right.
+    /// Makes an argument for a parameter: numbers of either sign, valid lengths and indices.
     fn of(program: &Loop, param: &Param, (float, int): (f64, u64), seed: u64) -> Data {
         let inner = |outer: Option<RateId>, uniform: bool| {
             program.rates.iter().any(|r| match &r.kind {

@@ -1,4 +1,4 @@
-//! Machine code: what this machine's instruction set is, and finished code in memory.
+//! Machine code: this machine's instruction set, and finished code in memory.
 
 use crate::emit;
 use cranelift_codegen::Context;
@@ -16,22 +16,25 @@ use loop_lang::state::Layout;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Loops with a block of more statements than this get their registers in one pass. The allocator that looks
-/// at all of a variable's life takes time with the square of a block's length, where a variable lives through
-/// all of it. Plans keep loops below this; a closure of many terms makes a longer block.
+/// Block length from which registers are allocated in a single pass.
+///
+/// The default allocator considers whole live ranges. It takes quadratic time in a block's length
+/// if a variable is live throughout. Plans keep loops below this length. A closure of many terms
+/// gives a longer block.
 const LONG: usize = 500;
 
-/// The machine that code is compiled on, and for.
+/// Holds the machine on which code is compiled and runs.
 pub struct Host {
     isa: OwnedTargetIsa,
-    /// The same for [`LONG`] loops.
+    /// The instruction set for [`LONG`] loops.
     long: OwnedTargetIsa,
     target: Target,
-    /// What the last compilation worked in.
+    /// The working memory of the last compilation.
     workplace: Mutex<Option<Box<Workplace>>>,
 }
 
-/// Memory that compilations work in: they are short, and would spend some of their time on asking for it.
+/// Working memory of compilations. They are short, so allocating it anew would cost part of their
+/// time.
 struct Workplace {
     context: Context,
     builder: FunctionBuilderContext,
@@ -50,7 +53,9 @@ fn unavailable(why: impl ToString) -> CompileError {
     }
 }
 
-/// What this machine has of what Cranelift makes use of: vectors of 16 bytes, with all that is usual for these, or none.
+/// Returns the features of this machine that Cranelift uses.
+///
+/// These are vectors of 16 bytes with their usual extensions, or none.
 fn target() -> Target {
     let here = Target::here().narrow();
     match here.has(Extension::Sse41) || here.has(Extension::Neon) {
@@ -59,7 +64,7 @@ fn target() -> Target {
     }
 }
 
-/// This machine's instruction set, with a way to give out registers.
+/// Returns this machine's instruction set, with a register allocation algorithm.
 fn isa(registers: &str) -> Result<OwnedTargetIsa, CompileError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) {
@@ -82,7 +87,7 @@ fn isa(registers: &str) -> Result<OwnedTargetIsa, CompileError> {
 }
 
 impl Host {
-    /// This machine.
+    /// Detects this machine.
     pub fn new() -> Result<Host, CompileError> {
         if cfg!(target_endian = "big") || cfg!(not(target_pointer_width = "64")) {
             return Err(unavailable("only for little-endian machines of 64 bits"));
@@ -95,8 +100,9 @@ impl Host {
         })
     }
 
-    /// Compiles one form of a pass over a verified loop. `layout` is that of its emit form; the schedule of its
-    /// sweeps is chosen if none is given.
+    /// Compiles one form of a pass over a verified loop.
+    ///
+    /// `layout` is the layout of the emit form. `None` chooses the schedule of innermost loops.
     pub fn compile(
         &self,
         program: &Loop,
@@ -137,7 +143,7 @@ impl Host {
                 compiler: "cranelift".into(),
                 stderr,
             })?;
-        // What failed leaves a builder that is not empty.
+        // A failed compilation leaves a builder that is not empty.
         if longest <= LONG {
             context.clear();
             *self.lent() = Some(workplace);
@@ -145,7 +151,7 @@ impl Host {
         Ok(code)
     }
 
-    /// A workplace that nobody uses.
+    /// Takes unused working memory, or makes some.
     fn workplace(&self) -> Box<Workplace> {
         let kept = self.lent().take();
         kept.unwrap_or_else(|| {
@@ -163,7 +169,7 @@ impl Host {
     }
 }
 
-/// A finished pass in memory of its own, which is given back when this is dropped.
+/// Holds a finished pass in its own memory, which is freed on drop.
 pub struct Code {
     module: Option<JITModule>,
     address: *const u8,
@@ -175,7 +181,7 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Brings a function into executable memory; errors are Cranelift's.
+    /// Copies a function into executable memory. Errors are Cranelift's.
     fn finish(&mut self, context: &mut Context) -> Result<(), String> {
         let failed = |e: ModuleError| format!("{e:?}");
         let Some(module) = &mut self.module else {
@@ -189,7 +195,7 @@ impl Code {
         Ok(())
     }
 
-    /// The pass. It must not be called once this is dropped.
+    /// Returns the pass, which must not be called after `self` is dropped.
     pub fn entry(&self) -> Entry {
         // SAFETY: `finish` left the address of a function with this signature, which `emit` gave it.
         unsafe { std::mem::transmute::<*const u8, Entry>(self.address) }

@@ -10,7 +10,7 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::sync::OnceLock;
 
-/// A compiled loop, with its code.
+/// Holds a compiled loop with its code.
 pub struct JitKernel {
     compiled: Compiled,
     passes: Passes<Forms>,
@@ -20,8 +20,8 @@ pub struct JitKernel {
 /// A pass in its two forms.
 struct Forms {
     fast: Code,
-    /// The state machine alone, for what the fast form leaves to it: elements that an array lacks which is
-    /// shorter than the others. Such loops are rare, so it is compiled when one is met.
+    /// The state machine alone. It runs the part that the fast form leaves: reads beyond the end of
+    /// an array shorter than the others. Such loops are rare, so it is compiled on first use.
     machine: OnceLock<Result<Code, CompileError>>,
 }
 
@@ -35,7 +35,7 @@ impl Forms {
 }
 
 impl JitKernel {
-    /// Compiles the emit pass of a verified loop, under a schedule if one is given.
+    /// Compiles the emit pass of a verified loop, under a schedule if given.
     pub fn new(
         program: Loop,
         schedule: Option<&Schedule>,
@@ -116,8 +116,9 @@ impl JitKernel {
             true => self.fast(pass),
             false => self.machine(pass),
         };
-        // SAFETY: the code was compiled from this loop for this layout, lives as long as `self`, and
-        // checks every access that is not proven inside of its array, whatever arguments and frame hold.
+        // SAFETY: the code was compiled from this loop for this layout, lives as long as `self`,
+        // and checks every access that is not proven inside of its array, for any arguments and
+        // frame.
         unsafe { self.compiled.run(entry, pass, steps, frame, args) }
     }
 }

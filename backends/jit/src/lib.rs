@@ -1,15 +1,17 @@
-//! The embedded compiled backend: Cranelift makes machine code of a loop within the process, in about a
-//! millisecond, where no C compiler is at hand or worth its time.
+//! The embedded compiled backend: Cranelift compiles a loop within the process.
 //!
-//! | module | room for |
+//! This takes about a millisecond. It serves where no C compiler is available or worth its time.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `emit` | from a loop to Cranelift's intermediate form |
+//! | `emit` | translation of a loop to Cranelift's intermediate form |
 //! | `code` | the machine's instruction set, finished code in memory |
 //! | `kernel` | running it |
 //!
-//! The code is a state machine over the loop's blocks, which can begin and pause at every guard. In its fast
-//! form each innermost loop is without stops and without the checks of what it reads and writes in step;
-//! where an array ends before the loop, the machine with all checks goes on, which is compiled then. It gives the same bits as the interpreter: no contraction, no reassociation beyond
+//! The code is a state machine over the loop's blocks, which can begin and pause at every guard. In
+//! its fast form, innermost loops have no pauses, and no checks of accesses at their own counter.
+//! If an array ends before the loop, the machine with all checks continues. It is compiled on
+//! demand. The code gives the same bits as the interpreter: no contraction, no reassociation beyond
 //! the loop's lanes, and transcendental functions through [`livefusion_backend::math`].
 
 mod code;
@@ -61,17 +63,23 @@ use std::sync::Arc;
 /// assert!(matches!(frame.results[0], Value::Scalar(c) if c.bits == 6.0f64.to_bits()));
 /// ```
 ///
-/// Compilation fails only if the loop is not well formed, or on machines that Cranelift does not know.
+/// Compilation fails only if the loop is malformed, or on machines that Cranelift does not support.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JitBackend(());
 
 impl JitBackend {
-    /// The backend for this machine. It is asked what it can do when the process compiles its first loop.
+    /// Creates the backend for this machine.
+    ///
+    /// The machine is detected when the process compiles its first loop.
     pub fn new() -> JitBackend {
         JitBackend::default()
     }
 
-    /// Compiles a loop under a schedule, which tests draw at random. Errors: as [`Backend::compile`].
+    /// Compiles a loop under a schedule, which tests draw at random.
+    ///
+    /// # Errors
+    ///
+    /// As [`Backend::compile`].
     #[doc(hidden)]
     pub fn compile_under(
         &self,
@@ -82,7 +90,7 @@ impl JitBackend {
     }
 }
 
-/// This machine, of which a process has one.
+/// This machine, detected once per process.
 static HOST: PerProcess<Result<Host, CompileError>> = PerProcess::new();
 
 impl Backend for JitBackend {
@@ -103,7 +111,7 @@ fn compile(program: &Loop, schedule: Option<&Schedule>) -> Result<Arc<dyn Kernel
     Ok(Arc::new(kernel))
 }
 
-/// Verifies a loop; compiled code relies on it.
+/// Verifies a loop, as compiled code requires.
 fn check(program: &Loop) -> Result<(), CompileError> {
     loop_lang::verify::verify(program).map_err(|faults| {
         let lines: Vec<String> = faults

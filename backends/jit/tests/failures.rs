@@ -1,4 +1,4 @@
-//! Traps, the memory limit, arguments and frames that do not fit, loops that are not well formed.
+//! Traps, the memory limit, bad arguments and frames, malformed loops.
 
 use crate::common::*;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Memory, Outcome, Pass, View};
@@ -29,7 +29,7 @@ fn a_gather_outside_traps() {
             assert_eq!(outcome, Outcome::Trapped(None));
         }
     }
-    // Nothing is read from an empty table.
+    // An empty table is never read.
     let empty = || Data::F64(vec![]);
     let outcome = both(&program, &[indices(0), empty()], &[u64::MAX]);
     assert_eq!(outcome, Outcome::Trapped(None));
@@ -69,7 +69,7 @@ fn short_arrays_are_safe() {
     }
 }
 
-/// A scalar loop that would not end once its division has trapped.
+/// A scalar loop that would not end after its division has trapped.
 #[test]
 fn trapped_scalar_loops_end() {
     let program = loop_file("halves");
@@ -155,7 +155,7 @@ fn a_malformed_loop_is_refused() {
     assert!(matches!(refused, Some(CompileError::Malformed(_))));
 }
 
-/// Kernels come and go; their code's memory goes with them.
+/// Dropped kernels free the memory of their code.
 #[test]
 fn kernels_give_their_memory_back() {
     let program = loop_file("map");

@@ -1,5 +1,6 @@
-//! Loops that carry and make more than registers hold: compiled in near linear time, paused anywhere, and the
-//! same bits as the interpreter's.
+//! Loops with more live values than registers.
+//!
+//! They compile in near-linear time, pause anywhere, and give the interpreter's bits.
 
 use crate::common::*;
 use livefusion_backend::{Arg, Backend, Outcome, View};
@@ -10,7 +11,7 @@ use loop_lang::gotos::{complete_blocks, derive_gotos};
 use loop_lang::verify::verify;
 use std::fmt::Write;
 
-/// A filter of what `n` filters have kept, and a scan of what each has kept; every one of them a result.
+/// Writes a chain of `n` filters with a scan of each filter's elements. All of them are results.
 fn filters_and_scans(n: usize) -> Loop {
     let mut combs = String::from("comb 0 manifest at r0\n");
     let (mut rates, mut groups) = (String::new(), String::new());

@@ -1,5 +1,4 @@
-//! Every operator at every type, on the values where implementations differ: the bits of the
-//! interpreter.
+//! Every operator at every type on edge cases gives the interpreter's bits.
 
 use livefusion_backend::Backend;
 use livefusion_jit::JitBackend;

@@ -1,4 +1,4 @@
-//! Pairs within segments: the interpreter's counts, wherever the loop pauses.
+//! Pairs within segments: the interpreter's counts, for any pauses.
 
 use crate::common::pairs;
 use livefusion_jit::JitBackend;

@@ -1,4 +1,4 @@
-//! Loops over arrays of two dimensions: plain Rust's bits, wherever the loop pauses.
+//! Loops over two-dimensional arrays give plain Rust's bits, for any pauses.
 
 use crate::common::uniform::{NAMES, check, forms};
 use livefusion_backend::Backend;

@@ -1,5 +1,6 @@
-//! Arrays whose elements are far: in the memory of a device. They come here when the processor reads them, and stay far
-//! otherwise.
+//! Far arrays: elements in the memory of a device.
+//!
+//! The elements are fetched when the processor reads them. Otherwise they stay far.
 //!
 //! | state | `storage` | `far` |
 //! | --- | --- | --- |
@@ -8,7 +9,8 @@
 //! | both, made here | any other | set: a copy |
 //! | both, made far | `Far`, its `here` set: a copy | set |
 //!
-//! What is shared is not changed, so copies stay true: whoever changes a buffer has it alone, and drops the far copy first.
+//! Shared buffers are never changed, so copies stay valid. A writer has exclusive access, and drops
+//! the far copy before it writes.
 
 use super::{Buffer, DANGLING, Storage};
 use loop_lang::types::{Ty, canonical};
@@ -16,28 +18,32 @@ use std::any::Any;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
 
-/// Memory that is not the processor's, with an array's elements in it. Places are in bytes.
+/// Provides an array's elements in memory outside the processor's.
+///
+/// Positions are in bytes.
 pub trait Far: Any + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Copies bytes here.
+    /// Copies bytes from the device.
     ///
     /// # Errors
-    /// What went wrong, in words.
+    ///
+    /// Returns the device's error message.
     fn read(&self, at: usize, to: &mut [u8]) -> Result<(), String>;
 
-    /// Copies bytes there.
+    /// Copies bytes to the device.
     ///
     /// # Errors
-    /// What went wrong, in words.
+    ///
+    /// Returns the device's error message.
     fn write(&mut self, at: usize, from: &[u8]) -> Result<(), String>;
 
-    /// How many bytes it takes.
+    /// Returns the size of the memory in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// Why an array did not come here.
+/// Lists the reasons why a far array could not be fetched.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FarError {
-    /// There is no memory for so many bytes here.
+    /// There is no memory for this number of bytes here.
     #[error("no memory for {0} bytes")]
     Memory(u64),
     /// The device failed.
@@ -46,9 +52,10 @@ pub enum FarError {
 }
 
 impl Buffer {
-    /// An array of `len` elements that are far. A `Bool` there is a byte 0 or 1.
+    /// Wraps an array of `len` elements that are far.
     ///
-    /// None if the memory is too small for them.
+    /// A `Bool` there must be a byte 0 or 1. Returns `None` if the memory is too small for the
+    /// elements.
     pub fn from_far(ty: Ty, len: usize, far: Box<dyn Far>) -> Option<Buffer> {
         let fits = len.checked_mul(ty.size())? <= far.bytes();
         fits.then(|| Buffer {
@@ -63,18 +70,20 @@ impl Buffer {
         })
     }
 
-    /// Whether its elements are far and have not come here yet.
+    /// Returns whether the elements are far and were not fetched yet.
     #[inline]
     pub fn is_far(&self) -> bool {
         matches!(&self.storage, Storage::Far { here } if here.get().is_none())
     }
 
-    /// Its memory elsewhere, with all elements in it: where it was made, or a copy.
+    /// Returns the device memory of all elements, the original or a copy.
     pub fn far(&self) -> Option<&dyn Far> {
         self.far.get().map(Box::as_ref)
     }
 
-    /// The same to be written, if the elements are nowhere else.
+    /// Returns the device memory for writing, if the array was made there.
+    ///
+    /// A fetched copy is dropped.
     pub fn far_mut(&mut self) -> Option<&mut dyn Far> {
         match &mut self.storage {
             Storage::Far { here } => {
@@ -85,16 +94,21 @@ impl Buffer {
         }
     }
 
-    /// Keeps a copy that was made elsewhere, unless there is one. Whether it was kept.
+    /// Keeps a device copy of the elements, unless there is one.
+    ///
+    /// Returns whether the copy was kept.
     pub fn keep_far(&self, copy: Box<dyn Far>) -> bool {
         let fits = self.len * self.ty.size() <= copy.bytes();
         fits && self.far.set(copy).is_ok()
     }
 
-    /// The buffer with its elements here: itself, or a copy that comes when it is first asked for.
+    /// Returns the buffer with its elements here.
+    ///
+    /// This is the buffer itself, or a copy that is fetched at the first call.
     ///
     /// # Errors
-    /// If there is no memory for it, or the device fails.
+    ///
+    /// Fails if there is no memory for the copy, or if the device fails.
     #[inline]
     pub fn here(&self) -> Result<&Buffer, FarError> {
         match &self.storage {
@@ -112,13 +126,14 @@ impl Buffer {
         Ok(here.get_or_init(|| Box::new(copy)))
     }
 
-    /// A copy of what is far.
+    /// Fetches a copy of far elements.
     fn fetch(&self) -> Result<Buffer, FarError> {
         let bytes = self.len * self.ty.size();
         let mut copy =
             Buffer::uncleared(self.ty, self.len).ok_or(FarError::Memory(bytes as u64))?;
-        // SAFETY: the buffer's own initialised memory, borrowed exclusively; `from_far` has the promise that what comes are
-        // elements, and bytes that are no `Bool`s are made so below, before anyone has the buffer.
+        // SAFETY: the buffer's own initialised memory, borrowed exclusively; `from_far` has the
+        // promise that the bytes are elements, and bytes that are no `Bool`s are made so below,
+        // before anyone has the buffer.
         let to = unsafe { std::slice::from_raw_parts_mut(copy.ptr.as_ptr(), bytes) };
         if let Some(far) = self.far() {
             far.read(0, to).map_err(FarError::Device)?;
@@ -130,7 +145,9 @@ impl Buffer {
         Ok(copy)
     }
 
-    /// The canonical word of an element that is far and may stay there; none outside, and if the device fails.
+    /// Returns the canonical word of a far element without fetching the array.
+    ///
+    /// Returns `None` out of bounds, or if the device fails.
     #[cold]
     pub fn far_word(&self, i: usize) -> Option<u64> {
         let size = self.ty.size();
@@ -140,7 +157,9 @@ impl Buffer {
         Some(canonical(self.ty, u64::from_le_bytes(bytes)))
     }
 
-    /// Sets an element that is far. False outside, and if the device fails.
+    /// Sets an element of a far array.
+    ///
+    /// Returns `false` out of bounds, or if the device fails.
     pub(crate) fn set_far_word(&mut self, i: usize, word: u64) -> bool {
         let (ty, size) = (self.ty, self.ty.size());
         let bytes = canonical(ty, word).to_le_bytes();
@@ -149,7 +168,7 @@ impl Buffer {
         far.is_some_and(|far| far.write(i * size, &bytes[..size]).is_ok())
     }
 
-    /// Makes the memory here the only one, for somebody who changes it.
+    /// Makes the memory here the only copy, before a write.
     pub(super) fn settle(&mut self) -> Result<(), FarError> {
         let Storage::Far { here } = &mut self.storage else {
             self.far.take();

@@ -1,4 +1,4 @@
-//! Elements that come from elsewhere, and go there: memory that somebody else owns, files, streams of bytes.
+//! Import and export of elements: foreign memory, files, byte streams.
 
 use super::{Buffer, Storage, View};
 use loop_lang::types::Ty;
@@ -9,19 +9,19 @@ use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-/// Keeps memory alive: what it points to frees it when the last one is dropped.
+/// Keeps memory alive: the memory is freed when the last reference is dropped.
 pub(super) type Owner = Arc<dyn Any + Send + Sync>;
 
-/// Why a stream's bytes are no array.
+/// Lists the reasons why a stream could not be read as an array.
 #[derive(Debug)]
 pub enum ReadError {
-    /// There is no memory for so many bytes.
+    /// There is no memory for this number of bytes.
     Memory(u64),
     /// The stream failed, or ended early ([`io::ErrorKind::UnexpectedEof`]).
     System(io::Error),
-    /// A byte is no `bool`.
+    /// A byte is an invalid `bool`.
     NotBool {
-        /// Which element it would be.
+        /// The position of the element.
         element: usize,
         /// The byte.
         byte: u8,
@@ -29,9 +29,10 @@ pub enum ReadError {
 }
 
 impl Buffer {
-    /// Wraps memory that belongs to somebody else, without a copy. It is only read: who changes a buffer (`as_mut_slice`,
-    /// `set_word`) cannot change this one, and it is never memory for other results. None if the elements do not
-    /// lie at multiples of their alignment.
+    /// Wraps memory of another owner without a copy.
+    ///
+    /// The memory is only read. Writes (`as_mut_slice`, `set_word`) fail, and later results never
+    /// reuse it. Returns `None` if the elements are not aligned for their type.
     ///
     /// ```
     /// use livefusion_backend::Buffer;
@@ -45,8 +46,9 @@ impl Buffer {
     /// ```
     ///
     /// # Safety
-    /// As long as `owner` lives there are `len` initialised elements of the type at `ptr`, valid for reads, and a `Bool`
-    /// stays a byte 0 or 1.
+    ///
+    /// As long as `owner` lives, `ptr` must point to `len` initialised elements of the type, valid
+    /// for reads. A `Bool` must stay a byte 0 or 1.
     pub unsafe fn foreign(ty: Ty, len: usize, ptr: NonNull<u8>, owner: Owner) -> Option<Buffer> {
         let aligned = ptr.as_ptr().addr().is_multiple_of(ty.size());
         aligned.then(|| Buffer {
@@ -61,13 +63,15 @@ impl Buffer {
         })
     }
 
-    /// Whether the memory is somebody else's, and so only read.
+    /// Returns whether the memory belongs to another owner and is only read.
     #[inline]
     pub fn is_foreign(&self) -> bool {
         matches!(self.storage, Storage::Foreign { .. })
     }
 
-    /// The same elements in memory here that may be written: this one, or a copy of what is another's or far.
+    /// Returns the same elements in writable memory here.
+    ///
+    /// Foreign and far elements are copied. Other buffers are returned as they are.
     pub(crate) fn into_own(mut self) -> Buffer {
         if !self.is_foreign() && self.settle().is_ok() {
             return self;
@@ -78,15 +82,19 @@ impl Buffer {
         })
     }
 
-    /// Maps `len` elements of a file into memory, from byte `offset` on. Nothing is read before it is used, and nothing is
-    /// copied. None where that cannot be: if they do not lie at multiples of their alignment, and for `Bool`, whose bytes
-    /// somebody could change behind a check.
+    /// Maps `len` elements of a file into memory, from byte `offset` on.
+    ///
+    /// Pages are read on first use, and nothing is copied. Returns `None` if the elements are not
+    /// aligned for their type. Also returns `None` for `Bool`: its bytes could change after a
+    /// check.
     ///
     /// # Safety
-    /// Nobody writes to the file, or makes it shorter, as long as the buffer lives.
+    ///
+    /// Nobody may write to the file or shorten it as long as the buffer lives.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::UnexpectedEof`] if the file is shorter.
+    ///
+    /// Returns the system's error, and [`io::ErrorKind::UnexpectedEof`] if the file is shorter.
     #[cfg(feature = "map")]
     pub unsafe fn mapped(
         ty: Ty,
@@ -111,15 +119,17 @@ impl Buffer {
             return Ok(None);
         }
         let mut options = memmap2::MmapOptions::new();
-        // SAFETY: the caller sees to it that the file stays as it is, and the memory is only read.
+        // SAFETY: the caller ensures that the file does not change, and the memory is only read.
         let map = unsafe { options.offset(offset).len(bytes).map(file)? };
         let ptr = NonNull::from(&map[..]).cast();
-        // SAFETY: the mapping has as many bytes as `len` elements, which lie still when its owner moves, and all bytes are
-        // valid elements of a type other than `Bool`.
+        // SAFETY: the mapping has as many bytes as `len` elements. It does not move with its owner.
+        // All bytes are valid elements of a type other than `Bool`.
         Ok(unsafe { Buffer::foreign(ty, len, ptr, Arc::new(map)) })
     }
 
-    /// Reads `len` elements from a stream of their bytes, in this machine's order or, `swapped`, in the other one.
+    /// Reads `len` elements from a stream of bytes.
+    ///
+    /// The bytes are in this machine's order or, with `swapped`, in the opposite one.
     ///
     /// ```
     /// use livefusion_backend::Buffer;
@@ -132,7 +142,9 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// If there is no memory, the stream fails or ends early, or a byte is no `Bool`.
+    ///
+    /// Fails if there is no memory, if the stream fails or ends early, or if a byte is an invalid
+    /// `Bool`.
     pub fn read_from(
         ty: Ty,
         len: usize,
@@ -159,14 +171,14 @@ impl Buffer {
         }
     }
 
-    /// The elements' bytes, in this machine's order.
+    /// Returns the elements' bytes in this machine's order.
     pub fn as_bytes(&self) -> &[u8] {
         self.view().as_bytes()
     }
 }
 
 impl<'a> View<'a> {
-    /// The elements' bytes, in this machine's order.
+    /// Returns the elements' bytes in this machine's order.
     pub fn as_bytes(&self) -> &'a [u8] {
         // SAFETY: `len` initialised scalars, which have no padding, borrowed for `'a`.
         unsafe { std::slice::from_raw_parts(self.ptr.as_ptr(), self.len * self.ty.size()) }

@@ -1,5 +1,7 @@
-//! Blocks of whole pages, straight from the system: zeros that cost nothing until they are touched, and
-//! blocks that grow and shrink without a copy.
+//! Blocks of whole pages from the operating system.
+//!
+//! Fresh pages are zero and cost nothing until they are touched. Blocks grow and shrink without a
+//! copy.
 
 #[cfg(target_os = "linux")]
 use rustix::mm::{
@@ -7,16 +9,18 @@ use rustix::mm::{
 };
 use std::ptr::NonNull;
 
-/// Size of a page, and the alignment of every block.
+/// Holds the size of a page, which is the alignment of every block.
 pub const PAGE: usize = 4096;
 
-/// Blocks of this size and more ask for huge pages: a fault on an ordinary page costs some hundred
-/// nanoseconds for 4 KiB, one on a huge page about fifty microseconds for 2 MiB. Below, a block may well
-/// touch less than it would then clear.
+/// Block size from which huge pages are requested.
+///
+/// A fault on an ordinary page costs some hundred nanoseconds for 4 KiB. A fault on a huge page
+/// costs about fifty microseconds for 2 MiB. A smaller block may touch less memory than that fault
+/// would clear.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 4 << 20;
 
-/// A block of pages. It is owned by nobody else, and all of it is initialised.
+/// Holds a block of pages, owned exclusively and fully initialised.
 #[derive(Debug)]
 pub struct Pages {
     base: NonNull<u8>,
@@ -26,19 +30,21 @@ pub struct Pages {
 // SAFETY: a block owns its memory, and gives out nothing but its address.
 unsafe impl Send for Pages {}
 
-/// So many bytes in whole pages; none if that is more than there are addresses.
+/// Rounds a number of bytes up to whole pages.
+///
+/// Returns `None` if the size exceeds the address space.
 pub fn whole(bytes: usize) -> Option<usize> {
     let whole = bytes.max(1).checked_next_multiple_of(PAGE)?;
     isize::try_from(whole).ok().map(|_| whole)
 }
 
 impl Pages {
-    /// Where it begins.
+    /// Returns the start address.
     pub fn base(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// How long it is.
+    /// Returns the length in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -46,7 +52,9 @@ impl Pages {
 
 #[cfg(target_os = "linux")]
 impl Pages {
-    /// A block of zeros with room for so many bytes; none if there is no memory for it.
+    /// Allocates a block of zeros with capacity for `bytes`.
+    ///
+    /// Returns `None` if there is no memory for it.
     pub fn zeroed(bytes: usize) -> Option<Pages> {
         let bytes = whole(bytes)?;
         // SAFETY: a new private mapping of no file, anywhere; it touches no memory of others.
@@ -62,8 +70,10 @@ impl Pages {
         Some(pages)
     }
 
-    /// Makes room for so many bytes. What is new is zero, and the block may move; false, with nothing
-    /// done, if there is no memory for it.
+    /// Resizes the block to hold `bytes`.
+    ///
+    /// New memory is zero, and the block may move. Returns `false` and changes nothing if there is
+    /// no memory for it.
     pub fn resize(&mut self, bytes: usize) -> bool {
         let Some(bytes) = whole(bytes) else {
             return false;
@@ -110,7 +120,9 @@ impl Pages {
         unsafe { std::alloc::Layout::from_size_align_unchecked(bytes, PAGE) }
     }
 
-    /// A block of zeros with room for so many bytes; none if there is no memory for it.
+    /// Allocates a block of zeros with capacity for `bytes`.
+    ///
+    /// Returns `None` if there is no memory for it.
     pub fn zeroed(bytes: usize) -> Option<Pages> {
         let bytes = whole(bytes)?;
         // SAFETY: the size is not zero.
@@ -118,8 +130,10 @@ impl Pages {
         NonNull::new(base).map(|base| Pages { base, bytes })
     }
 
-    /// Makes room for so many bytes. What is new is zero, and the block may move; false, with nothing
-    /// done, if there is no memory for it.
+    /// Resizes the block to hold `bytes`.
+    ///
+    /// New memory is zero, and the block may move. Returns `false` and changes nothing if there is
+    /// no memory for it.
     pub fn resize(&mut self, bytes: usize) -> bool {
         let Some(new) = Pages::zeroed(bytes) else {
             return false;

@@ -1,28 +1,28 @@
-//! Memory of dropped arrays, kept for the next ones.
+//! Recycling of large allocations: memory of dropped arrays serves new ones.
 //!
-//! The first touch of a fresh page costs more than most loops do with what is on it, so results that are
-//! dropped and made again, as in every loop around a `force`, had better get the same pages. Blocks are
-//! kept under three rules:
+//! The first touch of a fresh page costs more than most loops spend on its contents. A loop around
+//! a `force` drops and remakes its results, and should get the same pages again. Blocks are kept
+//! under three rules:
 //!
-//! * never more than [`limit`] bytes, and the oldest go first;
-//! * kept and used blocks together are never more than the most that was in use at once, so keeping them
-//!   raises no peak;
-//! * a block serves requests of about its size. A shorter one grows by fresh pages, which cost nothing
-//!   until they are touched: what a filter gave back comes as it went.
+//! * At most [`limit`] bytes are kept. The oldest blocks go first.
+//! * Kept and used blocks together never exceed the past peak of used bytes. So keeping blocks
+//!   raises no peak.
+//! * A block serves requests of about its size. A shorter block grows by fresh pages, which cost
+//!   nothing until they are touched. So a block that a filter shortened is reused by the next run.
 //!
-//! All of it is for the whole process. [`clear`] gives everything back to the system.
+//! All state is per process. [`clear`] returns all kept memory to the system.
 
 use super::pages::{Pages, whole};
 use crate::process::PerProcess;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Smaller arrays are left to the allocator, which recycles them itself.
+/// Size below which arrays come from the allocator, which recycles them itself.
 pub(super) const SMALLEST: usize = 64 << 10;
 
-/// A request may get a block that is longer by a quarter.
+/// A recycled block exceeds its request by at most a quarter.
 const SLACK: usize = 4;
 
-/// A request may get a block that is shorter, but not by more than this.
+/// A recycled block is at least a sixteenth of its request.
 const GROWTH: usize = 16;
 
 #[derive(Default)]
@@ -31,15 +31,15 @@ struct Pool {
     kept: Vec<Pages>,
     kept_bytes: usize,
     used: usize,
-    /// The most that was in use at once.
+    /// Peak of `used`.
     peak: usize,
     limit: usize,
 }
 
-/// A forked child does not keep inherited memory: each page would be copied when it is touched.
+/// A forked child drops inherited memory: each page would be copied when it is touched.
 static POOL: PerProcess<Mutex<Pool>> = PerProcess::new();
 
-/// A quarter of the machine's memory, or half a gigabyte where that is not known.
+/// Returns a quarter of the machine's memory, or half a gigabyte where that is unknown.
 fn default_limit() -> usize {
     #[cfg(target_os = "linux")]
     {
@@ -62,12 +62,14 @@ fn pool() -> MutexGuard<'static, Pool> {
     pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many bytes of dropped arrays are kept at most. At first a quarter of the machine's memory.
+/// Returns the limit of kept bytes, at first a quarter of the machine's memory.
 pub fn limit() -> usize {
     pool().limit
 }
 
-/// Keeps at most so many bytes of dropped arrays from now on; 0 keeps none.
+/// Sets the limit of kept bytes.
+///
+/// 0 keeps none.
 ///
 /// ```
 /// use livefusion_backend::buffer::recycle;
@@ -84,12 +86,12 @@ pub fn set_limit(bytes: usize) {
     drop(gone);
 }
 
-/// How many bytes of dropped arrays are kept now.
+/// Returns the number of bytes kept now.
 pub fn kept() -> usize {
     pool().kept_bytes
 }
 
-/// Gives all that is kept back to the system, and forgets how much was in use.
+/// Returns all kept memory to the system and resets the peak.
 pub fn clear() {
     let mut pool = pool();
     pool.peak = pool.used;
@@ -99,7 +101,7 @@ pub fn clear() {
 }
 
 impl Pool {
-    /// Takes out what may not be kept; to be freed when the pool is not locked.
+    /// Removes blocks beyond the limits. The caller frees them after unlocking the pool.
     fn shed(&mut self) -> Vec<Pages> {
         let may = self.limit.min(self.peak.saturating_sub(self.used));
         let mut n = 0;
@@ -113,7 +115,7 @@ impl Pool {
         self.kept.drain(..n).collect()
     }
 
-    /// The kept block that suits a request best: the shortest that is long enough, else the longest.
+    /// Returns the best block for a request: the shortest that is long enough, else the longest.
     fn best(&self, bytes: usize) -> Option<usize> {
         let kept = || self.kept.iter().enumerate().rev();
         let fits = |b: usize| b >= bytes && b - bytes <= bytes / SLACK;
@@ -133,8 +135,9 @@ impl Pool {
     }
 }
 
-/// A block for so many bytes, and how many of its first bytes may be other than zero; none if there is no
-/// memory for it.
+/// Takes a block for `bytes`. Also returns the length of its prefix that may be non-zero.
+///
+/// Returns `None` if there is no memory for it.
 pub(super) fn take(bytes: usize) -> Option<(Pages, usize)> {
     let bytes = whole(bytes)?;
     let found = {
@@ -158,7 +161,7 @@ pub(super) fn take(bytes: usize) -> Option<(Pages, usize)> {
     Some((block, dirty))
 }
 
-/// Lengthens a block in use; false, with nothing done, if there is no memory for it.
+/// Lengthens a block in use. Returns `false` and changes nothing if there is no memory for it.
 pub(super) fn lengthen(block: &mut Pages, bytes: usize) -> bool {
     let before = block.bytes();
     let grown = block.resize(bytes);
@@ -176,7 +179,7 @@ pub(super) fn shorten(block: &mut Pages, bytes: usize) {
     }
 }
 
-/// Takes back a block that is not used any more.
+/// Takes back an unused block.
 pub(super) fn give(block: Pages) {
     let mut pool = pool();
     pool.used = pool.used.saturating_sub(block.bytes());

@@ -1,21 +1,22 @@
-//! Memory that is there already: arrays that nobody needs any more, for those that a run makes.
+//! Reuse of dead arrays: a run makes its arrays in their memory.
 
 use super::{Buffer, Storage, View, skew};
 use loop_lang::types::Ty;
 
-/// What is in an array when it is made.
+/// Describes the initial elements of an array.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
-    /// Whatever the memory holds: who asks for it writes every element before anyone looks.
+    /// Unspecified elements: the caller writes every one before it is read.
     Any,
-    /// Elements that are all the value of this canonical word.
+    /// Elements that all equal this canonical word.
     Word(u64),
-    /// A copy of these, as many as there are.
+    /// A copy of this view, up to the array's length.
     Copy(View<'a>),
 }
 
-/// Arrays that a run may overwrite, each by the one of its own that is to be there. Such an array keeps its
-/// room when it is [shortened](Buffer::truncate), for the next run.
+/// Holds arrays that a run may overwrite, by slot of the new array.
+///
+/// A reused array keeps its capacity when it is [shortened](Buffer::truncate), for the next run.
 ///
 /// ```
 /// use livefusion_backend::buffer::{Content, Spare};
@@ -36,18 +37,20 @@ pub struct Spare {
 }
 
 impl Spare {
-    /// The next array of a slot may be made in this one's memory.
+    /// Offers an array's memory to the next array of a slot.
     pub fn offer(&mut self, slot: usize, array: Buffer) {
         self.by_slot.push((slot, array));
     }
 
-    /// How many arrays were made in memory that was offered.
+    /// Returns the number of arrays made in offered memory.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// The array of a slot: in the memory that was offered for it, if that is of the same type and has
-    /// enough room. Else that goes first. None if there is no memory for it.
+    /// Makes the array of a slot.
+    ///
+    /// Uses the offered memory if its type matches and its capacity suffices. Otherwise drops the
+    /// offered array first. Returns `None` if there is no memory for the new one.
     pub fn make(
         &mut self,
         slot: usize,
@@ -83,7 +86,7 @@ impl Content<'_> {
 
     fn in_old(self, array: &mut Buffer) {
         match self {
-            // What an array was shortened by may be no `Bool`s.
+            // Bytes beyond the old length may be invalid `Bool`s.
             Content::Any if array.ty == Ty::Bool => array.set_all(0),
             Content::Any => {}
             Content::Word(word) => array.set_all(word),
@@ -93,8 +96,10 @@ impl Content<'_> {
 }
 
 impl Buffer {
-    /// An array of so many elements in this one's memory; none if it has not so much, or is of another type.
-    /// Behind what this one had, only the bytes are initialised.
+    /// Returns an array of `len` elements in this one's memory.
+    ///
+    /// Returns `None` if the capacity is too small or the type differs. Elements beyond the old
+    /// length are only initialised bytes.
     fn resized(mut self, ty: Ty, len: usize) -> Option<Buffer> {
         if self.ty != ty || len > self.room() || self.is_foreign() {
             return None;
@@ -102,7 +107,8 @@ impl Buffer {
         self.far.take();
         if let Storage::Vec { .. } = self.storage {
             let more = len.saturating_sub(self.len) * ty.size();
-            // SAFETY: the vector has room for `len` elements; what is behind its own may be uninitialised.
+            // SAFETY: the vector has room for `len` elements; what is behind its own may be
+            // uninitialised.
             unsafe {
                 let end = self.ptr.add(self.len * ty.size());
                 end.write_bytes(0, more);
@@ -112,7 +118,7 @@ impl Buffer {
         Some(self)
     }
 
-    /// For how many elements there is memory.
+    /// Returns the capacity in elements.
     fn room(&self) -> usize {
         match &self.storage {
             Storage::Empty | Storage::Foreign { .. } | Storage::Far { .. } => 0,

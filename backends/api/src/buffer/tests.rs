@@ -96,7 +96,7 @@ fn empty_vectors_work() {
     assert_eq!(b.into_vec::<u16>().unwrap().capacity(), 4);
 }
 
-/// A type, a word of it, a length and a position.
+/// Draws a type, a word of it, a length and a position.
 fn any_case() -> impl Strategy<Value = (Ty, u64, usize, usize)> {
     (0..Ty::ALL.len(), any::<u64>(), 0..300usize, 0..300usize)
         .prop_map(|(t, w, n, i)| (Ty::ALL[t], loop_lang::types::canonical(Ty::ALL[t], w), n, i))
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Tests of recycling share one pool: they run one after the other, from nothing kept.
+/// Locks and empties the shared pool, so that recycling tests run one after the other.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
@@ -139,7 +139,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     alone
 }
 
-/// More than other tests keep.
+/// Larger than any array of other tests.
 const LARGE: usize = 10 << 20;
 
 #[test]
@@ -152,7 +152,7 @@ fn memory_of_dropped_arrays_is_used_again() {
     let b = Buffer::uncleared(Ty::F32, LARGE / 4).unwrap();
     assert_eq!(b.as_ptr(), at);
     drop(b);
-    // Another type, somewhat shorter, and zeros are asked for.
+    // Reuse with another type, a shorter length, and zeros requested.
     let b = Buffer::zeroed(Ty::I16, LARGE / 2 - 1000).unwrap();
     assert_eq!(b.as_ptr(), at);
     assert!(b.as_slice::<i16>().unwrap().iter().all(|x| *x == 0));
@@ -181,7 +181,7 @@ fn buffer_kept_for_reuse_raises_no_peak() {
     drop((a, b));
     let most = recycle::kept();
     assert!(most >= 3 * LARGE);
-    // Neither suits: both must make room.
+    // Neither block suits, so both must be freed.
     let c = Buffer::zeroed(Ty::U8, 5 * LARGE / 2).unwrap();
     assert!(recycle::kept() + c.bytes() <= most);
     recycle::clear();
@@ -217,15 +217,15 @@ fn foreign_buffer_is_only_read() {
     assert_eq!((b.as_slice::<u32>(), b.bytes()), (Some(&[1, 2][..]), 0));
     b.truncate(1);
     assert_eq!(b.as_bytes(), 1u32.to_ne_bytes());
-    // Neither memory for others,
+    // Foreign memory serves neither another array,
     let mut spare = Spare::default();
     spare.offer(0, b);
     let made = spare.make(0, Ty::U32, 0, Content::Any).unwrap();
     assert!(!made.is_foreign() && spare.used() == 0);
-    // nor for a loop,
+    // nor a loop,
     let mut held = crate::Held::from(foreign(ptr).unwrap());
     assert!(held.set_word(0, 7));
-    // nor for a vector.
+    // nor a vector.
     let mut vec = foreign(ptr).unwrap().into_vec::<u32>().unwrap();
     vec[0] = 9;
     assert_eq!(*owner, [1, 2, 3]);

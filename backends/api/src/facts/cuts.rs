@@ -1,5 +1,6 @@
-//! Which arrays are cut to the count that they are written at: what is written behind the last element that
-//! counts is of no matter.
+//! Arrays that are cut to the count that they are written at.
+//!
+//! Elements written beyond the final count are dead.
 
 use super::{Facts, Source, each_leaving_use, each_stmt, each_use};
 use loop_lang::Loop;
@@ -7,16 +8,18 @@ use loop_lang::ir::{Place, RateId, Section, StmtKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Facts<'_> {
-    /// Whether an array that the loop makes is written at a count and cut to it, and never looked at
-    /// otherwise, and wherever the count goes on there is an element: then what is written behind the last
-    /// element that counts is of no matter.
+    /// Returns whether an array is only written at a count and cut to it.
+    ///
+    /// The loop must make the array, and must write an element wherever the count advances. Then
+    /// elements written beyond the final count are dead.
     pub fn is_cut_to(&self, array: Var, count: Var) -> bool {
         let made = matches!(self.source.get(&array), Some(Source::Made(_)));
         made && self.cut_to.get(&array) == Some(&Some(count))
     }
 
-    /// Finds which arrays are cut to the only variable that they are written at. An array that is used in
-    /// another way is cut to none.
+    /// Finds the arrays that are cut to the only variable that they are written at.
+    ///
+    /// An array with any other use is excluded.
     pub(super) fn find_cuts(&mut self, program: &Loop) {
         let mut cut_to: FxHashMap<Var, Option<Var>> = FxHashMap::default();
         let (mut cut, mut other) = (FxHashSet::default(), Vec::new());
@@ -62,7 +65,7 @@ impl Facts<'_> {
         self.cut_to = cut_to;
     }
 
-    /// The rates of which an iteration may end before all of it was run.
+    /// Returns the rates whose iterations may end early.
     fn left_in_the_middle(&self, program: &Loop) -> FxHashSet<RateId> {
         let mut left = FxHashSet::default();
         for placed in &self.blocks {
@@ -75,7 +78,7 @@ impl Facts<'_> {
                     Some(Place::At { rate, .. }) => Some(rate),
                     _ => None,
                 };
-                // A guard that does not admit leaves what is around its rate.
+                // A guard that does not admit ends the iteration around its rate.
                 let mut at = match section {
                     Section::Guard if to == Some(rate) => None,
                     Section::Guard => program.rate(rate).kind.parent(),

@@ -1,4 +1,4 @@
-//! Guards that do nothing but test: that a counter is below its bound, and what else may end the loop.
+//! Guards that only test: the counter's bound, and other exit conditions.
 
 use super::Facts;
 use loop_lang::ir::{Atom, End, Exit, Loop, Place, RateId, Section, Stmt, StmtKind, Type, Var};
@@ -6,8 +6,9 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl Facts<'_> {
-    /// What a loop rate's guard tests beside its counter being below its bound; none if it does anything but
-    /// test, or if what it tests does not end the loop.
+    /// Returns the exit conditions of a guard besides its counter's bound.
+    ///
+    /// Returns `None` if the guard does anything but test, or if a test does not end the loop.
     pub fn other_exits(
         &self,
         program: &Loop,

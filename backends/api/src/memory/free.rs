@@ -1,16 +1,19 @@
-//! How much memory the process has free, as Linux tells it.
+//! The free memory of the process, as Linux reports it.
 //!
-//! A control group, and each that it is in, has a limit and counts what it uses, pages of files included. These the system
-//! takes back when it needs them, so they count as free, as does memory [kept](recycle::kept) for the next arrays.
+//! A control group, and each of its ancestors, has a limit and counts its use, including pages of
+//! files. The system reclaims these pages when it needs them, so they count as free. So does memory
+//! [kept](recycle::kept) for later arrays.
 
 use crate::buffer::recycle;
 use std::path::{Path, PathBuf};
 
-/// One part in so many of the free memory is left alone.
+/// The divisor of the reserve: an eighth of the free memory is left alone.
 const SHARE: u64 = 8;
 
-/// How many bytes the process can take without being ended for it: the free memory of its control group, or of the machine if that is
-/// less, without an eighth. None where the system does not tell.
+/// Returns the bytes that the process can take without being killed.
+///
+/// This is the free memory of its control group, or of the machine if that is less, minus an
+/// eighth. Returns `None` where the system does not report it.
 ///
 /// ```
 /// let free = livefusion_backend::memory::free();
@@ -22,7 +25,7 @@ pub fn free() -> Option<u64> {
     Some(free - free / SHARE)
 }
 
-/// Free memory by the files in these folders.
+/// Returns the free memory reported by the files in these folders.
 fn free_in(proc: &Path, groups: &Path) -> Option<u64> {
     let machine = read(&proc.join("meminfo")).and_then(|text| available(&text));
     let own = read(&proc.join("self/cgroup"));
@@ -34,7 +37,7 @@ fn read(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// `MemAvailable`, of `/proc/meminfo`.
+/// Parses `MemAvailable` of `/proc/meminfo`.
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo
         .lines()
@@ -43,11 +46,11 @@ fn available(meminfo: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// The files of a version of control groups.
+/// The files of one version of control groups.
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// Counts of pages of files, in `memory.stat`.
+    /// Counts of file pages, in `memory.stat`.
     pages: [&'static str; 2],
 }
 
@@ -63,7 +66,7 @@ const SECOND: Files = Files {
     pages: ["inactive_file", "active_file"],
 };
 
-/// Free memory of the control groups in `/proc/self/cgroup`, and of the groups around them.
+/// Returns the free memory of the control groups in `/proc/self/cgroup` and of their ancestors.
 fn of_groups(names: &str, groups: &Path) -> Option<u64> {
     let mut least = None;
     for line in names.lines() {
@@ -82,7 +85,8 @@ fn of_groups(names: &str, groups: &Path) -> Option<u64> {
     least
 }
 
-/// The folder of a control group, and those of the groups that it is in. In a container the group's own may be seen as the root.
+/// Returns the folders of a control group and of its ancestors. In a container the own group may
+/// appear as the root.
 fn up_from(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     let own = root.join(name.trim_start_matches('/'));
     let up: Vec<PathBuf> = own
@@ -93,7 +97,7 @@ fn up_from(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     up.into_iter()
 }
 
-/// Free memory of a control group; none if it has no limit.
+/// Returns the free memory of a control group. Returns `None` if it has no limit.
 fn of_group(folder: &Path, files: &Files) -> Option<u64> {
     let number = |file: &str| read(&folder.join(file))?.trim().parse::<u64>().ok();
     let limit = number(files.limit)?;
@@ -124,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Free memory by these files.
+    /// Returns the free memory reported by these files.
     fn free_by(files: &[(&str, &str)]) -> Option<u64> {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), files);
@@ -164,7 +168,8 @@ mod tests {
             ),
         ];
         assert_eq!(free_by(&files), Some(3000));
-        // More pages of files than are counted, or more in use than allowed, are none that are free beyond the limit.
+        // Inconsistent counts (too many file pages, or use above the limit) never raise the free
+        // memory above the limit.
         let mut full = files;
         full[5] = ("sys/a/memory.current", "9000\n");
         assert_eq!(free_by(&full), Some(0));

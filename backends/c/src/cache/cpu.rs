@@ -1,7 +1,8 @@
-//! Which processor this is, as far as `-march=native` looks at it.
+//! The identity of this processor, as far as `-march=native` depends on it.
 
-/// The processor in words that are the same whenever the compiler would choose the same
-/// instructions; none where it cannot be told.
+/// Returns a text that is equal for processors with equal instruction choice.
+///
+/// Returns `None` where the processor cannot be identified.
 pub fn identity() -> Option<String> {
     #[cfg(target_arch = "x86_64")]
     return Some(x86::identity());
@@ -13,11 +14,11 @@ pub fn identity() -> Option<String> {
 mod x86 {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
 
-    /// Vendor, model and features, and which vector registers the system keeps.
+    /// Returns vendor, model, features, and the vector registers that the system saves.
     pub fn identity() -> String {
         let (vendor, model) = (__cpuid(0), __cpuid(1));
         let mut words = vec![vendor.ebx, vendor.ecx, vendor.edx];
-        // `ebx` of leaf 1 says on which core this runs.
+        // `ebx` of leaf 1 is skipped: it depends on the current core.
         words.extend([model.eax, model.ecx, model.edx]);
         for part in [0, 1] {
             let features = __cpuid_count(7, part);
@@ -34,7 +35,7 @@ mod x86 {
     }
 }
 
-/// What `/proc/cpuinfo` says of the first processor, without what changes from moment to moment.
+/// Returns the description of the first processor in `/proc/cpuinfo`, without changing values.
 #[cfg(any(not(target_arch = "x86_64"), test))]
 fn listed(cpuinfo: &str) -> Option<String> {
     let lasting = |l: &&str| {

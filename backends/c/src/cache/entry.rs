@@ -1,6 +1,6 @@
-//! An entry of the cache as bytes: a header, the whole key, the compiled library.
+//! A cache entry as bytes: a header, the whole key, the compiled library.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! | --- | --- |
 //! | 16 | [`MAGIC`], which names the format |
 //! | 8, 8 | lengths of key and library, little endian |
@@ -9,16 +9,18 @@
 
 use sha2::{Digest, Sha256};
 
-/// The first bytes of every entry. Another format is another name.
+/// The first bytes of every entry. A new format needs a new name.
 const MAGIC: &[u8; 16] = b"livefusion so 1\n";
 
 /// Bytes before the key.
 const HEADER: usize = MAGIC.len() + 8 + 8 + 32;
 
-/// Entries of more bytes are neither written nor read.
+/// Holds the largest size of an entry in bytes.
+///
+/// Larger ones are neither written nor read.
 pub const MOST: usize = 64 << 20;
 
-/// The bytes of an entry.
+/// Encodes an entry.
 pub fn encode(key: &[u8], library: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + key.len() + library.len());
     bytes.extend(MAGIC);
@@ -30,7 +32,9 @@ pub fn encode(key: &[u8], library: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The library of an entry; none if the entry is damaged or is of another key.
+/// Decodes the library of an entry.
+///
+/// Returns `None` if the entry is damaged or has another key.
 pub fn decode<'b>(bytes: &'b [u8], key: &[u8]) -> Option<&'b [u8]> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (key_length, rest) = rest.split_first_chunk::<8>()?;

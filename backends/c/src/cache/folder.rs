@@ -1,5 +1,6 @@
-//! The folder of the cache: nobody else's, and used through one open handle, so that no path can be
-//! swapped between a check and its use.
+//! The cache folder: private, and accessed through one open handle.
+//!
+//! So no path can be swapped between a check and its use.
 
 use super::entry::MOST;
 use super::{Found, Listed, NEW, is_name_of_ours};
@@ -16,14 +17,18 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// An open folder that only this user can read and write.
+/// Holds an open folder that only this user can read and write.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,
 }
 
 impl Folder {
-    /// Opens a folder, which is made if it is not there; or says why it cannot be trusted.
+    /// Opens a folder, and creates it if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Explains why the folder cannot be trusted.
     pub fn open(path: &Path) -> Result<Folder, String> {
         let failed = |what: &str, e: io::Error| format!("cannot {what} {}: {e}", path.display());
         if user::is_another() {
@@ -42,7 +47,7 @@ impl Folder {
         match stranger(&stat) {
             Some(why) if !folder.make_private(&stat) => {
                 let why = format!("{} {why}", path.display());
-                // Programs run as well, only slower in every process: somebody should know.
+                // The program still works, but every process compiles again. Users should know.
                 static SAID: Once = Once::new();
                 SAID.call_once(|| eprintln!("livefusion: compiled kernels are not kept: {why}"));
                 Err(why)
@@ -51,8 +56,9 @@ impl Folder {
         }
     }
 
-    /// Closes a folder of this user's to others, and says whether it is closed. Folders that others could
-    /// write to, and those that have anything but entries in them, are not the cache's to close.
+    /// Makes a folder of this user private. Returns whether it is private now.
+    ///
+    /// Refuses folders that others could write to, and folders that hold other files than entries.
     fn make_private(&self, stat: &Stat) -> bool {
         let is_ours = |name: &CStr| match name.to_bytes() {
             b"." | b".." => true,
@@ -72,7 +78,7 @@ impl Folder {
 
     /// Reads a file, and marks it as used now.
     pub fn read(&self, name: &str) -> Found {
-        // A pipe must not hold up who opens it.
+        // Opening a pipe must not block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = match openat(&self.handle, name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -91,7 +97,7 @@ impl Folder {
             tv_sec: 0,
             tv_nsec: UTIME_NOW,
         };
-        // Only eviction looks at it, which is as well on a disk that is read only.
+        // Only eviction reads this time, so a failure on a read-only disk does no harm.
         let _ = futimens(
             &file,
             &Timestamps {
@@ -106,7 +112,9 @@ impl Folder {
         }
     }
 
-    /// Writes a file; others see it whole or not at all.
+    /// Writes a file atomically.
+    ///
+    /// Others see it whole or not at all.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
@@ -134,7 +142,7 @@ impl Folder {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
-    /// All files, and those that somebody writes as long as they may still do so.
+    /// Lists all files, including unfinished ones.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         let mut files = Vec::new();
         for entry in Dir::read_from(&self.handle)? {
@@ -157,7 +165,7 @@ impl Folder {
     }
 }
 
-/// Why a file or folder may be changed by others, if so.
+/// Returns the reason why others may change a file or folder, if any.
 fn stranger(stat: &Stat) -> Option<&'static str> {
     if !user::owns(stat) {
         return Some("belongs to another user");

@@ -1,4 +1,4 @@
-//! What a compiled library depends on.
+//! Cache keys: the inputs of a compiled library.
 
 use super::cpu;
 use crate::compiler::Compiler;
@@ -6,18 +6,19 @@ use livefusion_tile::target::Target;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// Everything that went into compiled code, as text, and the name of its entry.
+/// Holds all inputs of compiled code as text, and the name of its entry.
 #[derive(Debug)]
 pub struct Key {
-    /// All of it; two keys are the same if this is.
+    /// The whole text. Keys are equal if their texts are.
     pub(super) text: String,
     /// The name of the entry: a hash of the text.
     pub(super) name: String,
 }
 
 impl Key {
-    /// The key of what a compiler makes of a source for a target; none if the compiler or the processor, at which it
-    /// looks, cannot be told from another.
+    /// Returns the key of a source compiled for a target.
+    ///
+    /// Returns `None` if the compiler, or the processor that it inspects, cannot be identified.
     pub(crate) fn of(
         compiler: &Compiler,
         target: &Target,
@@ -41,7 +42,7 @@ impl Key {
         )))
     }
 
-    /// The key of what is made of all that a text says.
+    /// Returns the key of a text that lists all inputs.
     pub fn of_text(text: String) -> Key {
         let digest = Sha256::digest(&text);
         let name = digest.iter().map(|b| format!("{b:02x}")).collect();

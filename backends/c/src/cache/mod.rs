@@ -1,15 +1,17 @@
-//! Compiled code on disk, for the next process: libraries of this backend, and what other backends compile.
+//! Compiled code on disk, for later processes.
 //!
-//! | module | room for |
+//! It holds libraries of this backend and compiled code of other backends.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `key` | what compiled code depends on: its source, the compiler, the processor |
-//! | `place` | where the cache is |
-//! | `folder` | the folder, which is nobody else's |
+//! | `key` | the inputs of compiled code: its source, the compiler, the processor |
+//! | `place` | the location of the cache |
+//! | `folder` | the private folder |
 //! | `entry` | an entry's bytes, which are checked before they are loaded |
 //!
-//! The folder is used through one open handle whose owner and mode were checked, entries are written
-//! under another name and renamed, and what is loaded are the very bytes that were checked. A fault of
-//! the disk costs a compilation, never a result.
+//! The folder is used through one open handle, after a check of owner and mode. Entries are written
+//! under a temporary name and renamed. The loaded bytes are exactly the checked bytes. A disk fault
+//! costs a compilation, never a result.
 
 mod cpu;
 pub(crate) mod entry;
@@ -31,26 +33,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// How many bytes a cache keeps unless it is told otherwise.
+/// The default size limit of a cache in bytes.
 const LIMIT: u64 = 256 << 20;
 
-/// What the names of files end with that are being written.
+/// The suffix of files that are being written.
 const NEW: &str = ".new";
 
-/// A file that is being written for longer than this was left by a process that died.
+/// The age from which an unfinished file counts as left by a dead process.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
 
-/// Compiled kernels on disk, so that the next process need not compile them again.
+/// Caches compiled kernels on disk, so that later processes need not compile again.
 ///
-/// By default they are in `livefusion` among the user's caches (`$XDG_CACHE_HOME`, else `~/.cache`; on
-/// macOS `~/Library/Caches`), at most 256 MiB of them; those that were not used for longest go first.
-/// The variable `LIVEFUSION_CACHE_DIR` names another folder; if it is empty or `off`, nothing is kept.
+/// The default folder is `livefusion` in the user's caches (`$XDG_CACHE_HOME`, else `~/.cache`; on
+/// macOS `~/Library/Caches`). It holds at most 256 MiB. The least recently used entries go first.
+/// The variable `LIVEFUSION_CACHE_DIR` names another folder. If it is empty or `off`, nothing is
+/// kept.
 ///
-/// The folder must belong to the user and to nobody else (mode 0700, not a symbolic link). One that others
-/// can only read, and that holds nothing but kernels, is closed to them; of any other nothing is made use, a line
-/// on the standard error says so once, and [`problem`](KernelCache::problem) says why. An entry that is damaged, or that somebody else
-/// can have written, is compiled again and replaced. Faults of the disk are never errors of a program.
-/// Several processes may use one folder at once. Clones are the same cache.
+/// The folder must belong to the user alone (mode 0700, not a symbolic link). If others can only
+/// read it, and it holds nothing but kernels, its mode is corrected. Any other folder is not used.
+/// One line on standard error says so once, and [`problem`](KernelCache::problem) returns the
+/// reason.
+///
+/// An entry is compiled again and replaced if it is damaged, or if another user can have written
+/// it. Disk faults are never errors of a program. Several processes may use one folder at once.
+/// Clones share the cache.
 ///
 /// ```
 /// use livefusion_c::{CBackend, KernelCache};
@@ -70,19 +76,19 @@ pub struct KernelCache {
 }
 
 struct Shared {
-    /// Where it is, or why it is nowhere.
+    /// The folder, or the reason why there is none.
     place: Result<PathBuf, String>,
     folder: PerProcess<Result<Folder, String>>,
-    /// What went wrong last while something was written.
+    /// The last write error.
     failed: PerProcess<Mutex<Option<String>>>,
-    /// Bytes written since the folder was looked through; more than any limit before that.
+    /// Bytes written since the last scan of the folder. Before the first scan it exceeds any limit.
     written: AtomicU64,
 }
 
-/// What a look into the cache came to.
+/// Lists the results of a lookup.
 #[derive(Debug)]
 pub enum Lookup {
-    /// The code's bytes, as they were kept.
+    /// The stored bytes.
     Hit(Vec<u8>),
     /// There is no entry.
     Miss,
@@ -90,11 +96,11 @@ pub enum Lookup {
     Refused,
 }
 
-/// What there is under a name in the folder.
+/// The content found under a name in the folder.
 enum Found {
-    /// Nothing.
+    /// No file.
     Nothing,
-    /// Something that only somebody else, or a mistake, can have put there.
+    /// A file that only another user, or a mistake, can have put there.
     Refused,
     /// A file's bytes.
     Bytes(Vec<u8>),
@@ -104,34 +110,34 @@ enum Found {
 struct Listed {
     name: String,
     bytes: u64,
-    /// When it was last read or written.
+    /// The time of the last read or write.
     used: SystemTime,
 }
 
-/// Whether the cache gives files such names.
+/// Returns whether the cache gives files such names.
 fn is_name_of_ours(name: &str) -> bool {
     name.ends_with(NEW) || name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 impl Listed {
-    /// Whether the cache made it.
+    /// Returns whether the cache made it.
     fn is_ours(&self) -> bool {
         is_name_of_ours(&self.name)
     }
 
-    /// Whether it is half written.
+    /// Returns whether it is unfinished.
     fn is_new(&self) -> bool {
         self.name.ends_with(NEW)
     }
 
-    /// Whether it is half written and nobody will finish it.
+    /// Returns whether it is unfinished and its writer is dead.
     fn is_left_behind(&self) -> bool {
         self.is_new() && self.used.elapsed().is_ok_and(|age| age > LEFT_BEHIND)
     }
 }
 
 impl Default for KernelCache {
-    /// The cache that the environment asks for. It is looked for once in a process.
+    /// Opens the cache that the environment selects. The environment is read once per process.
     fn default() -> KernelCache {
         static DEFAULT: LazyLock<KernelCache> =
             LazyLock::new(|| KernelCache::at(place::from_environment()));
@@ -152,12 +158,14 @@ impl KernelCache {
         }
     }
 
-    /// A cache in a folder, which is made with its first use if it is not there.
+    /// Creates a cache in a folder.
+    ///
+    /// The folder is created on first use if it is missing.
     pub fn in_folder(path: impl Into<PathBuf>) -> KernelCache {
         KernelCache::at(Ok(path.into()))
     }
 
-    /// No cache: every process compiles for itself.
+    /// Disables the cache, so that every process compiles for itself.
     ///
     /// ```
     /// use livefusion_c::KernelCache;
@@ -167,18 +175,20 @@ impl KernelCache {
         KernelCache::at(Err("it is switched off".into()))
     }
 
-    /// The same cache, which keeps at most so many bytes.
+    /// Sets the size limit in bytes.
     pub fn limit(mut self, bytes: u64) -> KernelCache {
         self.limit = bytes;
         self
     }
 
-    /// Where it is, unless it is off.
+    /// Returns the folder, unless the cache is off.
     pub fn path(&self) -> Option<&Path> {
         self.shared.place.as_deref().ok()
     }
 
-    /// Why nothing is kept, if so: it is off, the folder is somebody else's, the disk is full.
+    /// Returns the reason why nothing is kept, if any.
+    ///
+    /// For example, the cache is off, the folder belongs to another user, or the disk is full.
     pub fn problem(&self) -> Option<String> {
         match self.folder() {
             Ok(_) => self.failed().clone(),
@@ -186,7 +196,9 @@ impl KernelCache {
         }
     }
 
-    /// Removes all entries. Loaded kernels stay as they are.
+    /// Removes all entries.
+    ///
+    /// Loaded kernels stay as they are.
     pub fn clear(&self) -> io::Result<()> {
         if self.path().is_none() {
             return Ok(());
@@ -201,12 +213,12 @@ impl KernelCache {
         Ok(())
     }
 
-    /// Whether there is a cache to look into.
+    /// Returns whether the cache can be searched.
     pub(crate) fn is_usable(&self) -> bool {
         self.folder().is_ok()
     }
 
-    /// Looks for compiled code.
+    /// Looks up compiled code.
     pub fn find(&self, key: &Key) -> Lookup {
         let Ok(folder) = self.folder() else {
             return Lookup::Miss;
@@ -225,7 +237,7 @@ impl KernelCache {
         }
     }
 
-    /// Keeps compiled code, if there is room for it.
+    /// Stores compiled code, if it fits the limit.
     pub fn keep(&self, key: &Key, library: &[u8]) {
         let Ok(folder) = self.folder() else {
             return;
@@ -240,8 +252,10 @@ impl KernelCache {
         *self.failed() = kept.err().map(|e| format!("an entry was not written: {e}"));
     }
 
-    /// Removes what was not used for longest until `bytes` more fit. The folder is looked through only
-    /// when the process has written a sixteenth of the limit, and so much is made free beforehand.
+    /// Removes the least recently used entries until `bytes` more fit.
+    ///
+    /// The folder is scanned only after this process has written a sixteenth of the limit. Each
+    /// scan frees that much in advance.
     fn make_room(&self, folder: &Folder, bytes: u64) -> io::Result<()> {
         let (written, slack) = (&self.shared.written, self.limit / 16);
         let after = written.load(Ordering::Relaxed).saturating_add(bytes);

@@ -1,35 +1,35 @@
-//! The cache's folder on platforms where files have no owner and mode to check: there is none.
+//! The cache folder on platforms without file owners and modes: never available.
 
 use super::{Found, Listed};
 use std::io;
 use std::path::Path;
 
-/// No folder.
+/// Stands for a folder that never exists.
 #[derive(Debug)]
 pub enum Folder {}
 
 impl Folder {
-    /// Says that there is none.
+    /// Fails, since there is no folder.
     pub fn open(_: &Path) -> Result<Folder, String> {
         Err("kernels are kept on disk on Unix only".into())
     }
 
-    /// Of no folder.
+    /// Reads nothing, since no value exists.
     pub fn read(&self, _: &str) -> Found {
         match *self {}
     }
 
-    /// Of no folder.
+    /// Writes nothing, since no value exists.
     pub fn write(&self, _: &str, _: &[u8]) -> io::Result<()> {
         match *self {}
     }
 
-    /// Of no folder.
+    /// Removes nothing, since no value exists.
     pub fn remove(&self, _: &str) -> io::Result<()> {
         match *self {}
     }
 
-    /// Of no folder.
+    /// Lists nothing, since no value exists.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         match *self {}
     }

@@ -1,17 +1,17 @@
-//! Where the cache is: what the environment says, else where the platform keeps caches.
+//! The location of the cache: from the environment, else the platform's cache folder.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The variable that names the folder, or switches the cache off.
+/// Names the variable that selects the folder, or switches the cache off.
 pub const VARIABLE: &str = "LIVEFUSION_CACHE_DIR";
 
-/// The folder that the environment asks for, or why there is none.
+/// Returns the folder that the environment selects, or the reason for none.
 pub fn from_environment() -> Result<PathBuf, String> {
     chosen(|name| std::env::var_os(name))
 }
 
-/// As [`from_environment`], of any environment.
+/// Does the same as [`from_environment`] for any environment.
 fn chosen(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String> {
     if let Some(folder) = variable(VARIABLE) {
         return match folder.to_str() {
@@ -19,7 +19,7 @@ fn chosen(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String
             _ => Ok(folder.into()),
         };
     }
-    // As the XDG rules have it, a path that is not absolute does not count.
+    // By the XDG rules, relative paths are ignored.
     let absolute = |name| {
         variable(name)
             .map(PathBuf::from)

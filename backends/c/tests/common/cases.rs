@@ -3,7 +3,7 @@
 use super::{Data, Numbers, loop_file};
 use loop_lang::{Const, Loop};
 
-/// Two chunks and a half.
+/// Holds a length of two chunks and a half.
 pub const LONG: usize = 40_961;
 
 fn segments(numbers: &mut Numbers, total: usize) -> Vec<u64> {
@@ -19,7 +19,7 @@ fn segments(numbers: &mut Numbers, total: usize) -> Vec<u64> {
     lengths
 }
 
-/// Each loop with arguments of `n` elements.
+/// Lists each loop with arguments of `n` elements.
 pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
     let mut numbers = Numbers(n as u64 + 1);
     let f = |x: f64| Data::Scalar(Const::f64(x));

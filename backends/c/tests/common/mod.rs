@@ -1,4 +1,4 @@
-//! What the tests share: loops from text, runs cut into spans, results that can be compared.
+//! Shared helpers: loops from text, runs cut into spans, comparable results.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod cases;
@@ -10,7 +10,9 @@ use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, Value, View};
 use loop_lang::types::Ty;
 use loop_lang::{Const, Loop};
 
-/// A loop from its text; gotos may be left out.
+/// Parses a loop.
+///
+/// Gotos may be omitted.
 pub fn loop_of(text: &str) -> Loop {
     let mut program = loop_lang::parse::parse(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     loop_lang::gotos::derive_gotos(&mut program);
@@ -21,18 +23,18 @@ pub fn loop_of(text: &str) -> Loop {
     program
 }
 
-/// A loop from a file beside these tests, or of the Loop language's golden files.
+/// Loads a loop from these tests' files or the Loop language's golden files.
 pub fn loop_file(name: &str) -> Loop {
     let here = env!("CARGO_MANIFEST_DIR");
     let own = format!("{here}/../c/tests/loops/{name}.loop");
     let golden = format!("{here}/../../loop-lang/tests/files/golden/{name}.loop");
     let text = std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(golden));
     let text = text.unwrap_or_else(|e| panic!("{name}: {e}"));
-    // What a golden file expects follows a line of dashes.
+    // A line of dashes separates the loop from a golden file's expected output.
     loop_of(text.split("\n# ----").next().unwrap_or_default())
 }
 
-/// An argument that owns its data.
+/// Holds an argument that owns its data.
 #[derive(Clone, Debug)]
 pub enum Data {
     F32(Vec<f32>),
@@ -56,7 +58,9 @@ fn arg(data: &Data) -> Arg<'_> {
     }
 }
 
-/// A word in which all NaN are one: their payloads carry no meaning.
+/// Canonicalises NaNs in a word.
+///
+/// Their payloads carry no meaning.
 pub fn comparable(ty: Ty, word: u64) -> u64 {
     match ty {
         Ty::F32 if f32::from_bits(word as u32).is_nan() => u64::from(f32::NAN.to_bits()),
@@ -65,7 +69,7 @@ pub fn comparable(ty: Ty, word: u64) -> u64 {
     }
 }
 
-/// A result: its type and words.
+/// Describes a result by its type and words.
 pub type Words = (Ty, Vec<u64>);
 
 pub fn results(frame: &Frame) -> Vec<Words> {
@@ -79,7 +83,7 @@ pub fn results(frame: &Frame) -> Vec<Words> {
     frame.results.iter().map(words).collect()
 }
 
-/// An outcome without what only the interpreter knows.
+/// Removes the details of an outcome that only the interpreter reports.
 pub fn plain(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Trapped(_) => Outcome::Trapped(None),
@@ -87,7 +91,9 @@ pub fn plain(outcome: Outcome) -> Outcome {
     }
 }
 
-/// Runs to the end, the spans and kernels by turns. All kernels are of one loop.
+/// Runs to the end, alternating spans and kernels.
+///
+/// All kernels are of one loop.
 pub fn run_by_turns(
     kernels: &[&dyn Kernel],
     spans: &[u64],
@@ -108,7 +114,7 @@ pub fn run(kernel: &dyn Kernel, args: &[Arg<'_>]) -> (Outcome, Vec<Words>) {
     run_by_turns(&[kernel], &[u64::MAX], args)
 }
 
-/// A small generator of numbers (a linear congruence), the same in every run.
+/// Generates reproducible numbers (a linear congruence).
 pub struct Numbers(pub u64);
 
 impl Numbers {

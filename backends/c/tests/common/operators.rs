@@ -1,4 +1,4 @@
-//! Every operator at every type: loops that use them, and the operands that are worth a try.
+//! Every operator at every type: loops that use them, with edge-case operands.
 
 use super::{comparable, loop_of, run};
 use livefusion_backend::{Arg, Backend, Buffer, Kernel, Outcome};
@@ -8,7 +8,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Ty, canonical};
 use std::fmt::Write;
 
-/// Operand types for which an operator has a result, with that type. Casts are listed by target.
+/// Lists an operator's operand types, with the type of its result. Casts are listed by target.
 fn instances(op: Op) -> Vec<(Vec<Ty>, Ty)> {
     let mut found = Vec::new();
     for a in Ty::ALL {
@@ -30,7 +30,7 @@ fn instances(op: Op) -> Vec<(Vec<Ty>, Ty)> {
     found
 }
 
-/// The values of a type that are worth a try.
+/// Lists the edge-case values of a type.
 fn values(ty: Ty) -> Vec<u64> {
     let floats = [
         0.0,
@@ -102,7 +102,7 @@ fn values(ty: Ty) -> Vec<u64> {
     }
 }
 
-/// One loop with all operators whose operands are of these types.
+/// Writes one loop with all operators on these operand types.
 fn loop_text(name: &str, operands: &[Ty], ops: &[(Op, Ty)]) -> String {
     let mut text = format!("loop {name}\ncomb 0 manifest at r0\ncomb 1 map at r0\n");
     for (i, t) in operands.iter().enumerate() {
@@ -147,7 +147,7 @@ fn buffer(ty: Ty, words: &[u64]) -> Buffer {
     buffer
 }
 
-/// Every combination of the operands' values.
+/// Makes every combination of the operands' values.
 fn operands(types: &[Ty]) -> Vec<Buffer> {
     let mut rows: Vec<Vec<u64>> = vec![Vec::new()];
     for ty in types {
@@ -168,17 +168,17 @@ fn operands(types: &[Ty]) -> Vec<Buffer> {
     types.iter().enumerate().map(column).collect()
 }
 
-/// An operator and its result type.
+/// Describes an operator and its result type.
 type Instance = (Op, Ty);
 
-/// Operators with the types of their operands, each with its result's.
+/// Holds the operators on one list of operand types, with result types.
 pub struct Case {
     pub program: Loop,
     operands: Vec<Ty>,
     ops: Vec<Instance>,
 }
 
-/// A loop for each list of operand types.
+/// Makes a loop for each list of operand types.
 pub fn cases() -> Vec<Case> {
     let mut by_operands: Vec<(Vec<Ty>, Vec<Instance>)> = Vec::new();
     for op in Op::ALL {
@@ -198,7 +198,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// Kernels give the bits of the interpreter, for all operands.
+    /// Checks that kernels give the interpreter's bits, for all operands.
     pub fn check(&self, kernels: &[&dyn Kernel]) {
         let inputs = operands(&self.operands);
         let args: Vec<Arg> = inputs.iter().map(|b| Arg::Array(b.view())).collect();

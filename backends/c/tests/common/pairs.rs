@@ -1,14 +1,16 @@
-//! Pairs within segments, which are counted: what has been counted is not undone where a span ends within a segment.
+//! Counting pairs within segments, with spans that end inside of a segment.
+//!
+//! Counts made before the end of a span must survive it.
 
 use super::{Data, Numbers, args, loop_file, run, run_by_turns};
 use livefusion_backend::{Backend, Kernel, Outcome};
 use livefusion_interp::InterpBackend;
 use loop_lang::Const;
 
-/// Elements are below this.
+/// An exclusive bound on the elements.
 const MOST: u64 = 1 << 20;
 
-/// Segments of few elements, some of none, one that has most of all pairs.
+/// Returns segment sizes: mostly small, some empty, and one with most of all pairs.
 fn sizes(numbers: &mut Numbers) -> Vec<u64> {
     let mut sizes: Vec<u64> = (0..24).map(|_| numbers.below(7)).collect();
     sizes[9] = 40;
@@ -16,8 +18,10 @@ fn sizes(numbers: &mut Numbers) -> Vec<u64> {
     sizes
 }
 
-/// A backend counts what the interpreter counts, wherever spans end, and whoever goes on. Where there are fewer elements than
-/// segments have, it reads none that are not there; an element that traps does.
+/// Checks that a backend counts as the interpreter does, for any spans.
+///
+/// Either kernel may continue. If there are fewer elements than the segments claim, missing ones
+/// are not read. Trapping elements still trap.
 pub fn agree(backend: &dyn Backend) {
     let interp = InterpBackend::new();
     let mut numbers = Numbers(29);

@@ -1,4 +1,4 @@
-//! The golden loops over arrays of two dimensions, and what they come to in plain Rust.
+//! The golden loops over two-dimensional arrays, and their results in plain Rust.
 
 use super::{Data, Numbers, Words, args, loop_file, run, run_by_turns};
 use livefusion_backend::{Kernel, Outcome};
@@ -28,7 +28,7 @@ const SIZES: [(usize, usize); 9] = [
     (6000, 3),
 ];
 
-/// The loop as it is written and as passes leave it.
+/// Returns the loop as written and as optimised by passes.
 pub fn forms(name: &str) -> [Loop; 2] {
     let written = loop_file(name);
     let mut optimised = written.clone();
@@ -38,8 +38,10 @@ pub fn forms(name: &str) -> [Loop; 2] {
     [written, optimised]
 }
 
-/// Holds kernels of one loop, of which the first is the interpreter's, against plain Rust: each in one span, in many,
-/// and all by turns.
+/// Compares kernels of one loop with plain Rust.
+///
+/// The first kernel is the interpreter's. Each runs in one span and in many, and all run
+/// alternately.
 pub fn check(name: &str, kernels: &[&dyn Kernel]) {
     for (h, w) in SIZES {
         let (data, want) = case(name, h, w);
@@ -47,7 +49,7 @@ pub fn check(name: &str, kernels: &[&dyn Kernel]) {
         for kernel in kernels {
             assert_eq!(run(*kernel, &args), want, "{name}, {h} by {w}");
         }
-        // Every cut of small ones, and few of large ones, which take their time.
+        // Every cut for small arrays, and few for large ones, which are slow.
         let cuts: &[&[u64]] = match h * w {
             0..1000 => &[&[1], &[2, 3, 5], &[1, 100, 0, 7]],
             _ => &[&[5000, 33, 700]],
@@ -62,7 +64,7 @@ pub fn check(name: &str, kernels: &[&dyn Kernel]) {
     }
 }
 
-/// Arguments for `h` rows of `w` columns, and the result.
+/// Makes arguments for `h` rows of `w` columns, and the result.
 fn case(name: &str, h: usize, w: usize) -> (Vec<Data>, Words) {
     let mut numbers = Numbers((h * 10_000 + w) as u64);
     let u = |n: usize| Data::Scalar(Const::u64(n as u64));
@@ -112,7 +114,7 @@ fn stencil(xs: &[f32], (h, w): (usize, usize), (keep, share): (f32, f32)) -> Vec
     out
 }
 
-/// In 32 lanes, joined at ends of rows and of chunks.
+/// Sums rows in 32 lanes, joined at ends of rows and of chunks.
 fn row_sums(xs: &[f64], (h, w): (usize, usize)) -> Vec<f64> {
     let mut steps = 0;
     let row = |i: usize| {
@@ -131,7 +133,7 @@ fn row_sums(xs: &[f64], (h, w): (usize, usize)) -> Vec<f64> {
     (0..h).map(row).collect()
 }
 
-/// Lanes by halves.
+/// Joins lanes by halves.
 fn joined(lanes: &[f64]) -> f64 {
     match lanes {
         [x] => *x,
@@ -157,7 +159,7 @@ fn transpose(xs: &[f64], (h, w): (usize, usize)) -> Vec<f64> {
         .collect()
 }
 
-/// Each sum from left to right.
+/// Multiplies matrices, with each sum from left to right.
 fn product(left: &[f64], right: &[f64], (m, n, p): (usize, usize, usize)) -> Vec<f64> {
     let cell = |i: usize, j: usize| {
         let terms = (0..n).map(|k| left[i * n + k] * right[k * p + j]);

@@ -1,4 +1,4 @@
-//! Kernels as a C++ compiler compiles them against the shim.
+//! Compilation of kernels against the shim, by a C++ compiler.
 
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::{Compiler, Fault};
@@ -17,14 +17,14 @@ const SHIM: [(&str, &str); 3] = [
     ("prelude.cuh", PRELUDE),
 ];
 
-/// Kernels that are compiled at once.
+/// The number of kernels per compilation.
 const BATCH: usize = 40;
 
 fn compiler() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "g++".into())
 }
 
-/// Whether there is a C++ compiler; says so if not.
+/// Returns whether there is a C++ compiler, and reports a missing one.
 pub fn can_compile() -> bool {
     let can = Command::new(compiler()).arg("--version").output().is_ok();
     if !can {
@@ -33,11 +33,13 @@ pub fn can_compile() -> bool {
     can
 }
 
-/// A C++ compiler with the shim, compiled. Clones share what they compile.
+/// Holds a C++ compiler with the compiled shim.
+///
+/// Clones share their compiled kernels.
 #[derive(Clone)]
 pub struct Cxx {
     place: Arc<Place>,
-    /// What stands in the prelude, and what is put there.
+    /// A text of the prelude, and its replacement.
     tampered: Option<(String, String)>,
     /// By the kernel's own text.
     made: Arc<Mutex<HashMap<String, Cubin>>>,
@@ -53,7 +55,8 @@ impl Cxx {
     /// Compiles the shim.
     ///
     /// # Errors
-    /// What the compiler says.
+    ///
+    /// Returns the compiler's messages.
     pub fn new() -> Result<Cxx, Fault> {
         let folder = tempfile::tempdir().map_err(io)?;
         for (name, text) in SHIM {
@@ -71,10 +74,11 @@ impl Cxx {
         })
     }
 
-    /// The same, with a prelude, or a kernel of this text, in which something else stands.
+    /// Returns a compiler that replaces a text in the prelude or in this kernel.
     ///
     /// # Panics
-    /// What is to be replaced does not stand there once.
+    ///
+    /// Panics if the text does not occur exactly once.
     #[must_use]
     pub fn tampered_in(&self, kernel: &str, from: &str, to: &str) -> Cxx {
         let count = PRELUDE.matches(from).count() + kernel.matches(from).count();
@@ -86,19 +90,23 @@ impl Cxx {
         }
     }
 
-    /// The same, with a prelude in which something else stands.
+    /// Returns a compiler that replaces a text in the prelude.
     ///
     /// # Panics
-    /// What is to be replaced does not stand there once.
+    ///
+    /// Panics if the text does not occur exactly once.
     #[must_use]
     pub fn tampered(&self, from: &str, to: &str) -> Cxx {
         self.tampered_in("", from, to)
     }
 
-    /// Compiles kernels that are going to be asked for, many at once: these are their own texts.
+    /// Compiles kernels in advance, many at once.
+    ///
+    /// `texts` are the kernels' own texts.
     ///
     /// # Errors
-    /// What the compiler says.
+    ///
+    /// Returns the compiler's messages.
     pub fn prepare<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Result<(), Fault> {
         let mut new: Vec<&str> = Vec::new();
         for text in texts {
@@ -162,12 +170,13 @@ impl fmt::Debug for Cxx {
 }
 
 impl Place {
-    /// A library from a text.
+    /// Compiles a text to a library.
     fn library(&self, source: &str) -> Result<PathBuf, Fault> {
         let name = format!("kernels_{}", self.next.fetch_add(1, Ordering::Relaxed));
         let file = |end: &str| format!("{name}.{end}");
         std::fs::write(self.folder.path().join(file("cpp")), source).map_err(io)?;
-        // The accesses that the sanitizer is told of are the shim's to see; its own library is not there.
+        // The shim handles the sanitizer's access callbacks. The sanitizer's own library is not
+        // linked.
         self.compile(&file("cpp"), &file("o"), &["-c", "-fsanitize=thread"])?;
         self.compile(&file("o"), &file("so"), &["-shared", "shim.o"])?;
         Ok(self.folder.path().join(file("so")))
@@ -177,7 +186,7 @@ impl Place {
         let result = Command::new(compiler())
             .current_dir(self.folder.path())
             .args(["-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-w"])
-            // Fibers jump from stack to stack.
+            // Fibers jump between stacks.
             .args(["-fno-gnu-unique", "-U_FORTIFY_SOURCE", "-DLF_HOST"])
             .args(more)
             .args([from, "-o", to])
@@ -196,7 +205,7 @@ fn io(why: std::io::Error) -> Fault {
     Fault::Missing(format!("no C++ compiler or no folder for it: {why}"))
 }
 
-/// The names of the kernels of a text.
+/// Returns the names of the kernels of a text.
 fn kernel_names(text: &str) -> Result<Vec<&str>, Fault> {
     let kernels = text.lines().filter(|l| l.starts_with("LF_KERNEL("));
     let behind = kernels.filter_map(|l| Some(l.split_once(") ")?.1));
@@ -207,7 +216,7 @@ fn kernel_names(text: &str) -> Result<Vec<&str>, Fault> {
     (!names.is_empty()).then_some(names).ok_or_else(none)
 }
 
-/// A text of kernels in a space of its own, and what calls them.
+/// Writes a text of kernels in its own namespace, with the functions that call them.
 fn spaced(out: &mut String, i: usize, names: &[&str], text: &str) {
     let _ = writeln!(out, "namespace lf_space_{i} {{\n{text}\n}}");
     for name in names {
@@ -228,7 +237,10 @@ fn spaced(out: &mut String, i: usize, names: &[&str], text: &str) {
     }
 }
 
-/// What is loaded: the kernels' names, the library, what the functions in it begin with, and where arrays are among the words of the parameters.
+/// Writes the image to load.
+///
+/// It lists the kernels' names, the library, the prefix of its functions, and the positions of
+/// arrays among the parameter words.
 fn image(library: &Path, i: usize, text: &str, names: &str) -> String {
     let mut image = format!("{names}\n{}\nlf_go_{i}\n", library.display());
     let params = text.split("struct Params {\n").nth(1).unwrap_or_default();

@@ -1,5 +1,7 @@
-//! Kernels that were compiled against the shim, loaded and run. A kernel may use its arrays, each as long as it was told,
-//! and what its launch is about; where it would use anything else, or read what nobody wrote, the shim ends it and says so.
+//! Loading and running kernels compiled against the shim.
+//!
+//! A kernel may access its arrays, within the given lengths, and the memory of its launch. On any
+//! other access, or a read of unwritten memory, the shim stops the kernel and reports it.
 
 use crate::memory::{Memory, Part};
 use crate::stub::{Kernels, Run, Stub};
@@ -14,20 +16,20 @@ use std::str::Lines;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
-/// Turns of fibers after which a kernel is taken to wait for ever: some ten times what the longest one of the tests takes.
+/// Fiber switches after which a kernel counts as hanging: ten times the longest test's number.
 const TURNS: u64 = 20_000_000;
 
-/// Blocks that live at once.
+/// The number of blocks alive at once.
 const RESIDENT: u32 = 3;
 
-/// A device whose kernels run on the shim.
+/// Describes a device whose kernels run on the shim.
 #[derive(Clone, Copy, Debug)]
 pub struct Shim {
-    /// How many bytes of memory it has.
+    /// Its memory in bytes.
     pub memory: u64,
-    /// How many blocks each of its two processors runs at once.
+    /// The number of blocks that each of its two processors runs at once.
     pub blocks: u32,
-    /// Turns of threads after which a kernel is taken to wait for ever.
+    /// Thread switches after which a kernel counts as hanging.
     pub turns: u64,
 }
 
@@ -42,7 +44,7 @@ impl Default for Shim {
 }
 
 impl Shim {
-    /// Its driver.
+    /// Returns its driver.
     pub fn driver(self) -> Arc<Stub> {
         let kernels = Shimmed {
             shim: self,
@@ -54,7 +56,7 @@ impl Shim {
 
 struct Shimmed {
     shim: Shim,
-    /// Of the next run.
+    /// The seed of the next run.
     seed: Arc<AtomicU32>,
 }
 
@@ -76,19 +78,19 @@ impl Kernels for Shimmed {
     }
 }
 
-/// What the compiler says of a kernel.
+/// The compiler's description of a kernel.
 struct Code {
     library: PathBuf,
     /// The function that runs it.
     go: String,
     arrays: Vec<Array>,
-    /// How many words its parameters have.
+    /// The number of its parameter words.
     words: usize,
 }
 
 /// An array of a kernel's parameters.
 struct Array {
-    /// Which word its address is; its length is the next one.
+    /// The position of its address word. Its length is the next word.
     word: usize,
     element: usize,
     name: CString,
@@ -125,7 +127,7 @@ struct Opened {
     one: Mutex<()>,
 }
 
-/// Libraries that are open, by their paths: each is opened once.
+/// Open libraries by path: each is opened once.
 static OPENED: LazyLock<Mutex<HashMap<PathBuf, Weak<Opened>>>> = LazyLock::new(Mutex::default);
 
 fn opened(path: &PathBuf) -> Result<Arc<Opened>, Fault> {
@@ -150,7 +152,7 @@ struct Kernel {
     seed: Arc<AtomicU32>,
 }
 
-/// What `lf_range` is.
+/// The layout of `lf_range`.
 #[repr(C)]
 struct Range {
     name: *const c_char,
@@ -174,7 +176,7 @@ impl Run for Kernel {
         let [own, about] = params else {
             return Err(failed("not two parameters"));
         };
-        // What is empty is a byte in C++.
+        // An empty struct takes a byte in C++.
         if own.len() != 8 * self.code.words.max(1) || about.len() != size_of::<Call>() {
             return Err(failed("parameters of another length"));
         }
@@ -191,7 +193,7 @@ impl Run for Kernel {
 }
 
 impl Kernel {
-    /// The arrays of its parameters.
+    /// Returns the arrays of its parameters.
     fn arrays(&self, memory: &mut Memory, own: &[u64]) -> Result<Vec<Range>, Fault> {
         let mut ranges = Vec::new();
         for array in &self.code.arrays {
@@ -217,9 +219,10 @@ impl Kernel {
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
         let missing = |e: libloading::Error| Fault::Missing(e.to_string());
         let library = &self.library.library;
-        // SAFETY: functions of the shim and of the kernel's text, with what they are declared with; the ranges live until
-        // they have returned, and the kernel reads and writes nothing else: where it would, the shim ends it. What the
-        // shim says lives until the next run, for which the library is locked.
+        // SAFETY: functions of the shim and of the kernel's text, with their declared types; the
+        // ranges live until they have returned, and the kernel reads and writes nothing else: the
+        // shim ends it at any other access. The shim's message lives until the next run, for which
+        // the library is locked.
         let (code, said) = unsafe {
             let go: Symbol<'_, Go> = library.get(self.code.go.as_bytes()).map_err(missing)?;
             let may_use: Symbol<'_, Use> = library.get(b"lf_memory").map_err(missing)?;
@@ -236,7 +239,7 @@ impl Kernel {
     }
 }
 
-/// What a launch is about: [`Call`]. Gives its two tickets.
+/// Adds the memory ranges of a launch's [`Call`]. Returns its two tickets.
 fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result<Part, Fault> {
     let (at, told) = about.split_at(about.len() - MOST_TOLD);
     let [_, _, _, ticket, trapped, stopped, result, ..] = at else {
@@ -293,7 +296,7 @@ fn words(bytes: &[u8]) -> Vec<u64> {
     words.iter().map(|w| u64::from_le_bytes(*w)).collect()
 }
 
-/// What went wrong with a kernel.
+/// Returns the fault of a failed kernel.
 fn failed(said: &str) -> Fault {
     Fault::Device {
         doing: "run a kernel",

@@ -1,14 +1,14 @@
-//! Devices without a device, for tests of the CUDA backend and for nothing else.
+//! Simulated devices, for tests of the CUDA backend only.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | [`stub`] | a driver whose memory is the host's, which counts calls and fails where a test wants it to |
-//! | [`memory`] | that memory, and which of its bytes somebody wrote |
-//! | [`cxx`] | kernels as a C++ compiler (`CXX`, or g++) compiles them against the shim |
-//! | [`kernel`] | such kernels, loaded and run: each access to memory is looked at |
+//! | [`stub`] | a driver on host memory, which counts calls and fails on demand |
+//! | [`memory`] | its memory, with a written flag for each byte |
+//! | [`cxx`] | compilation of kernels against the shim by a C++ compiler (`CXX`, or g++) |
+//! | [`kernel`] | loading and running such kernels, with checks of each memory access |
 //!
-//! The shim itself is `shim.cpp` and `shim.h`: each thread of a block is a fiber, and a seeded scheduler lets them run by
-//! turns.
+//! The shim itself is `shim.cpp` and `shim.h`. Each thread of a block is a fiber, and a seeded
+//! scheduler interleaves them.
 
 pub mod cxx;
 pub mod kernel;

@@ -1,14 +1,14 @@
-//! Memory of a device that is none: the host's, with a note for each byte whether somebody wrote it.
+//! Simulated device memory: host memory with a written flag for each byte.
 
 use livefusion_cuda::driver::{Address, Fault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// What is in memory that nobody has written to.
+/// Holds the value of unwritten bytes.
 pub const POISON: u8 = 0xcd;
 
-/// Memory begins at multiples of this.
+/// The unit of alignment.
 #[derive(Clone)]
 #[repr(align(256))]
 #[allow(dead_code, reason = "bytes are found by their addresses")]
@@ -16,53 +16,53 @@ struct Line([u8; 256]);
 
 const LINE: usize = size_of::<Line>();
 
-/// One piece of memory.
+/// One allocation.
 struct Block {
-    /// The last one is a guard: it belongs to nobody.
+    /// The last line is a guard that belongs to no array.
     lines: Box<[Line]>,
     bytes: usize,
-    /// For each byte 1 if somebody wrote it.
+    /// 1 for each written byte.
     written: Box<[u8]>,
 }
 
-/// All that is allocated, by where it begins.
+/// Holds all allocations, by start address.
 #[derive(Default)]
 pub struct Memory {
     blocks: BTreeMap<u64, Block>,
-    /// Words of the host, which are there until kernels that were queued before they were dropped have run.
+    /// Host words. They stay until all queued kernels have run, even after their owner drops them.
     words: Vec<Arc<[AtomicU64]>>,
-    /// Bytes that the host read and nobody wrote.
+    /// Unwritten bytes that the host read.
     pub unwritten: u64,
 }
 
-/// Bytes of one block.
+/// Describes bytes of one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Where they are.
+    /// Their address.
     pub at: *mut u8,
-    /// How many.
+    /// Their number.
     pub bytes: usize,
-    /// The notes of who wrote them; null where all of them are there.
+    /// Their written flags. Null if all of them are written.
     pub written: *mut u8,
 }
 
 impl Memory {
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// How many bytes they have.
+    /// Returns the bytes of all blocks.
     pub fn bytes(&self) -> usize {
         self.blocks.values().map(|b| b.bytes).sum()
     }
 
-    /// The bytes of a block that is asked to have so many.
+    /// Returns the size of a block for a request of `bytes`.
     pub fn rounded(bytes: usize) -> usize {
         bytes.div_ceil(LINE).max(1).saturating_mul(LINE)
     }
 
-    /// A new block of a rounded number of bytes.
+    /// Allocates a block of a rounded number of bytes.
     pub fn allocate(&mut self, bytes: usize) -> Address {
         let mut lines = vec![Line([POISON; LINE]); bytes / LINE + 1].into_boxed_slice();
         let at = lines.as_mut_ptr() as u64;
@@ -76,28 +76,30 @@ impl Memory {
         Address(at)
     }
 
-    /// Whether it was there.
+    /// Frees a block.
+    ///
+    /// Returns whether it was there.
     pub fn free(&mut self, at: Address) -> bool {
         self.blocks.remove(&at.0).is_some()
     }
 
-    /// Knows words of the host.
+    /// Registers words of the host.
     pub fn know(&mut self, words: &Arc<[AtomicU64]>) {
         self.words.push(words.clone());
     }
 
-    /// Forgets words that nobody has: nothing is queued.
+    /// Forgets unowned words, when nothing is queued.
     pub fn settle(&mut self) {
         self.words.retain(|w| Arc::strong_count(w) > 1);
     }
 
-    /// The bytes at an address, if they are all of one block.
+    /// Returns the bytes at an address, if one block holds all of them.
     pub fn part(&mut self, at: Address, bytes: usize) -> Option<Part> {
         let rest = self.rest(at)?;
         (bytes <= rest.bytes).then_some(Part { bytes, ..rest })
     }
 
-    /// All bytes from an address on to the end of its block.
+    /// Returns the bytes from an address to the end of its block.
     pub fn rest(&mut self, at: Address) -> Option<Part> {
         let (start, block) = self.blocks.range_mut(..=at.0).next_back()?;
         let begin = (at.0 - start) as usize;
@@ -109,7 +111,7 @@ impl Memory {
         })
     }
 
-    /// All bytes from an address on to the end of the words of the host that it is in.
+    /// Returns the bytes from an address to the end of its host words.
     pub fn rest_of_words(&self, at: Address) -> Option<Part> {
         let mut rests = self.words.iter().filter_map(|words| {
             let (begin, bytes) = (words.as_ptr() as u64, size_of_val(&words[..]));
@@ -123,7 +125,8 @@ impl Memory {
         rests.next()
     }
 
-    /// The bytes at an address; a fault if they are not all of one block. No bytes are anywhere.
+    /// Returns the bytes at an address, or a fault if no block holds all of them. Zero bytes give
+    /// `None` at any address.
     fn known(&mut self, at: Address, bytes: usize) -> Result<Option<Part>, Fault> {
         match self.part(at, bytes) {
             _ if bytes == 0 => Ok(None),
@@ -135,7 +138,8 @@ impl Memory {
     /// Writes bytes.
     ///
     /// # Errors
-    /// They are not there.
+    ///
+    /// Fails if the bytes are not in one block.
     pub fn write(&mut self, to: Address, from: &[u8]) -> Result<(), Fault> {
         if let Some(to) = self.known(to, from.len())? {
             // SAFETY: a block has these bytes and notes, and is borrowed alone.
@@ -150,7 +154,8 @@ impl Memory {
     /// Reads bytes.
     ///
     /// # Errors
-    /// They are not there.
+    ///
+    /// Fails if the bytes are not in one block.
     pub fn read(&mut self, to: &mut [u8], from: Address) -> Result<(), Fault> {
         if let Some(from) = self.known(from, to.len())? {
             // SAFETY: as above.
@@ -163,13 +168,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies bytes, and the notes of who wrote them.
+    /// Copies bytes and their written flags.
     ///
     /// # Errors
-    /// They are not there.
+    ///
+    /// Fails if the bytes are not in one block.
     pub fn copy(&mut self, to: Address, from: Address, bytes: usize) -> Result<(), Fault> {
         if let (Some(to), Some(from)) = (self.known(to, bytes)?, self.known(from, bytes)?) {
-            // SAFETY: as above; what is copied may be near to where it goes.
+            // SAFETY: as above; the two ranges may overlap.
             unsafe {
                 to.at.copy_from(from.at, bytes);
                 to.written.copy_from(from.written, bytes);
@@ -178,10 +184,11 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives bytes one value.
+    /// Sets bytes to one value.
     ///
     /// # Errors
-    /// They are not there.
+    ///
+    /// Fails if the bytes are not in one block.
     pub fn fill(&mut self, at: Address, bytes: usize, value: u8) -> Result<(), Fault> {
         if let Some(to) = self.known(at, bytes)? {
             // SAFETY: as above.

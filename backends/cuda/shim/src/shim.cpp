@@ -1,8 +1,8 @@
-// Runs a kernel as a device would, on one thread: each thread of a block is a fiber, and a seeded scheduler lets them run by
-// turns. Blocks are admitted in any order, a few at a time, as nothing is said of their order on a device.
+// Runs a kernel as a device would, on one thread. Each thread of a block is a fiber, and a seeded scheduler interleaves
+// them. Blocks start in random order, a few at a time, since a device gives no order either.
 //
-// The compiler tells of each access to memory (`-fsanitize=thread` writes the calls, and what they call is here). What is in
-// no array, or was written by nobody before it is read, ends the run with a report.
+// The compiler reports each access to memory: `-fsanitize=thread` writes calls, whose targets are here. An access
+// outside of all arrays, or a read of unwritten memory, ends the run with a report.
 #include "prelude.cuh"
 #undef memcpy
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <vector>
 
-// Memory that a kernel may use. `written` has a byte for each of its bytes, none if all of it is there from the start.
+// Memory that a kernel may use. `written` has a flag for each byte. It is null if all bytes are written at the start.
 struct lf_range {
   const char *name;
   u8 *at;
@@ -33,19 +33,19 @@ struct Warp {
   std::vector<Fiber *> waiting;
 };
 
-// Memory of a block: what is widest there has sixteen bytes.
+// Shared memory of a block. Its widest elements have sixteen bytes.
 struct alignas(16) Line {
   u64 words[2];
 };
 
-// An array that the threads of a block share.
+// An array shared by the threads of a block.
 struct Shared {
   std::vector<Line> lines;
   std::vector<u8> written;
   u64 bytes;
 };
 
-// A copy to such an array that goes on while its thread does.
+// An unfinished asynchronous copy to such an array.
 struct Copy {
   u8 *to;
   const u8 *from;
@@ -71,9 +71,9 @@ struct Fiber {
 };
 
 const size_t STACK = 64 << 10;
-// What nobody has written is no zero.
+// Unwritten memory is not zero.
 const u8 POISON = 0xa5;
-// So many bytes behind an array its name may say what an access was meant to be.
+// An access up to this many bytes after an array is reported with the array's name.
 const u64 NEAR = 256;
 
 jmp_buf scheduler;
@@ -86,7 +86,7 @@ std::vector<std::unique_ptr<char[]>> stacks;
 std::vector<lf_range> ranges;
 std::string fault;
 
-// To the scheduler, until this fiber is let run again.
+// Switches to the scheduler, until this fiber runs again.
 void leave() {
   if (_setjmp(running->at) == 0) _longjmp(scheduler, 1);
 }
@@ -132,12 +132,12 @@ void fail(const std::string &what) {
   leave();
 }
 
-// An access, in words.
+// Describes an access in words.
 std::string told(u64 size, bool writes) {
   return std::string(writes ? "a write of " : "a read of ") + std::to_string(size) + " bytes";
 }
 
-// One access that begins within a piece of memory.
+// Checks one access that begins within a piece of memory.
 void within(const lf_range &r, const u8 *at, u64 size, bool writes) {
   const u64 begin = u64(at - r.at);
   const auto where = [&] {
@@ -149,7 +149,7 @@ void within(const lf_range &r, const u8 *at, u64 size, bool writes) {
   if (writes) {
     memset(mark, 1, size);
   } else if (std::all_of(mark, mark + size, [](u8 x) { return x == 0; })) {
-    // Of a part that is less than its words the rest may never be written: one byte is enough.
+    // A part smaller than its words leaves their rest unwritten, so one written byte is enough.
     fail(where() + ", which nobody wrote");
   }
 }
@@ -176,7 +176,7 @@ void access(const void *memory, u64 size, bool writes) {
   fail(told(size, writes) + near);
 }
 
-// What is in a shared array from here on is nobody's.
+// Marks bytes of a shared array as unwritten.
 void forget(u8 *at, u64 size) {
   for (auto &entry : running->block->shared) {
     Shared &s = entry.second;
@@ -205,7 +205,7 @@ std::unique_ptr<Block> begun(u32 number, u32 threads) {
   return block;
 }
 
-// A thread is done: others may have waited for it alone.
+// Ends a thread. Others may have waited only for it.
 void ended(Fiber *fiber) {
   Block *block = fiber->block;
   block->living -= 1;
@@ -246,7 +246,7 @@ void lf_exchange(u64 word, u64 *all) {
 void *lf_shared(const void *place, u64 bytes) {
   Shared &s = running->block->shared[place];
   if (s.lines.empty()) {
-    // With a guard behind it.
+    // With a guard after it.
     s.lines.resize((bytes + 15) / 16 + 8);
     memset(static_cast<void *>(s.lines.data()), POISON, sizeof(Line) * s.lines.size());
     s.written.resize(bytes);
@@ -266,7 +266,7 @@ void lf_copy_later(void *to, const void *from, u32 bytes) {
   lf_aligned(from, bytes);
   access(from, bytes, false);
   access(to, bytes, true);
-  // Nobody may look at it before it is there.
+  // The target is unreadable until the copy completes.
   forget(static_cast<u8 *>(to), bytes);
   running->copies.push_back({static_cast<u8 *>(to), static_cast<const u8 *>(from), bytes});
 }
@@ -296,7 +296,7 @@ LF_ACCESSES(16)
 void __tsan_read_range(void *at, unsigned long bytes) { access(at, bytes, false); }
 void __tsan_write_range(void *at, unsigned long bytes) { access(at, bytes, true); }
 
-// What the kernel may use from now on.
+// Sets the memory that the kernel may use.
 void lf_memory(const lf_range *all, u64 n) {
   ranges.assign(all, all + n);
   for (lf_index *own : {&lf_thread, &lf_block, &lf_threads, &lf_blocks}) {
@@ -304,11 +304,11 @@ void lf_memory(const lf_range *all, u64 n) {
   }
 }
 
-// What went wrong in the last run.
+// Returns the message of the last run.
 const char *lf_said() { return fault.c_str(); }
 
-// Runs `blocks` blocks of `threads`, of which `resident` at once. 0 if all came to their end; 1 if all threads waited for
-// each other, or `turns` turns were not enough; 2 if something else went wrong.
+// Runs `blocks` blocks of `threads` threads, `resident` at a time. Returns 0 if all finished. Returns 1 at a deadlock,
+// or after more than `turns` switches. Returns 2 at any other error.
 i32 lf_run(void (*body)(const void *), const void *args, u64 bytes, u32 blocks, u32 threads, u32 resident, u32 seed, u64 turns) {
   kernel = body;
   arguments = args;
@@ -316,7 +316,7 @@ i32 lf_run(void (*body)(const void *), const void *args, u64 bytes, u32 blocks, 
   lf_blocks = {blocks};
   fault.clear();
   ready.clear();
-  // Nobody writes there, but a place for all is simpler.
+  // The kernel never writes there, but one list for all memory is simpler.
   ranges.push_back({"the parameters", static_cast<u8 *>(const_cast<void *>(args)), bytes, nullptr});
   std::mt19937 random(seed);
   std::vector<u32> order(blocks);

@@ -1,5 +1,5 @@
-// What the prelude asks of a machine, on the processor that the tests run on: each thread of a block is a fiber, and a
-// scheduler in `shim.cpp` lets them run by turns. Included by the prelude where `LF_HOST` is defined.
+// The machine functions of the prelude, on the host processor of the tests. Each thread of a block is a fiber, and a
+// scheduler in `shim.cpp` interleaves them. The prelude includes this file if `LF_HOST` is defined.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -28,22 +28,22 @@ struct lf_index {
   u32 x;
 };
 
-// Kept by the scheduler: the fiber that runs.
+// Set by the scheduler for the running fiber.
 extern "C" {
 extern lf_index lf_thread, lf_block, lf_threads, lf_blocks;
-// Lets others run.
+// Lets other fibers run.
 void lf_yield();
-// Waits for all threads of the block that are not done.
+// Waits for all unfinished threads of the block.
 void lf_barrier();
-// Gives each thread of a warp the words of all of them.
+// Gives each thread of a warp the words of all its threads.
 void lf_exchange(u64 word, u64 *all);
-// Memory that the threads of a block share, the same at each call from one place.
+// Returns memory shared by the threads of a block, the same at each call from one place.
 void *lf_shared(const void *place, u64 bytes);
-// An access that the compiler tells nobody of.
+// Reports an access without compiler instrumentation.
 void lf_seen(const void *at, u64 bytes, bool writes);
-// An access that a device makes at multiples of so many bytes only.
+// Reports an access that a device requires to be aligned to this number of bytes.
 void lf_aligned(const void *at, u64 bytes);
-// Begins a copy, and ends all that this thread has begun: nothing is there before.
+// Starts a copy, and completes all copies of this thread. The data arrive only at completion.
 void lf_copy_later(void *to, const void *from, u32 bytes);
 void lf_copies_done();
 }
@@ -79,7 +79,7 @@ inline i32 __ffs(i32 x) { return __builtin_ffs(x); }
 inline i32 __ffsll(i64 x) { return __builtin_ffsll(x); }
 inline i32 __popcll(u64 x) { return __builtin_popcountll(x); }
 inline i32 __clzll(i64 x) { return x == 0 ? 64 : __builtin_clzll(u64(x)); }
-// Others may run before each of these, and none while one of them does.
+// Other fibers may run before each of these, but not during one.
 #define LF_ATOMIC(NAME, NEXT)                                                                                              \
   template <class T> inline T NAME(T *at, T x) {                                                                           \
     lf_yield();                                                                                                            \
@@ -102,7 +102,7 @@ template <class T> inline T atomicCAS(T *at, T expected, T next) {
 }
 inline u8 lf_byte_exchange_if(u8 *at, u8 old, u8 next) { return atomicCAS(at, old, next); }
 
-// Copies are seen, too.
+// Copies are checked, too.
 inline void lf_copy(void *to, const void *from, u64 bytes) {
   lf_seen(from, bytes, false);
   lf_seen(to, bytes, true);
@@ -111,7 +111,7 @@ inline void lf_copy(void *to, const void *from, u64 bytes) {
 #define memcpy lf_copy
 
 inline void lf_wait(u32) { lf_yield(); }
-// Others may run between any two of these.
+// Other fibers may run between any two of these.
 struct alignas(16) lf_cell {
   u64 word;
   u64 tag;

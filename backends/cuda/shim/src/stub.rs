@@ -1,6 +1,7 @@
-//! A driver without a device: memory is the host's, calls are counted, and fail where a test wants them to. Addresses are
-//! those of the host. What is queued is done at once, or as late as it can where a test wants that: then a kernel's fault
-//! is that of a later call, and of all that follow.
+//! A driver without a device, which counts calls and fails on demand.
+//!
+//! Addresses are those of the host. Queued work is done at once, or as late as possible if a test
+//! requests that. A kernel's fault is then reported by a later call, and by all that follow.
 
 use crate::memory::Memory;
 use livefusion_cuda::driver::cubin::Cubin;
@@ -12,53 +13,55 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A call of the driver's.
+/// Lists the calls of the driver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Call {
-    /// Memory is asked for.
+    /// Allocates memory.
     Allocate,
-    /// Memory is given back.
+    /// Frees memory.
     Free,
-    /// Bytes go to the device.
+    /// Copies bytes to the device.
     ToDevice,
-    /// Bytes come from it.
+    /// Copies bytes from the device.
     ToHost,
-    /// Bytes are copied within it.
+    /// Copies bytes within the device.
     Copy,
-    /// Bytes are given one value.
+    /// Sets bytes to one value.
     Fill,
-    /// A kernel is loaded.
+    /// Loads a kernel.
     Load,
-    /// A kernel is run.
+    /// Runs a kernel.
     Launch,
-    /// Somebody waits for all that is queued.
+    /// Waits for all queued work.
     Wait,
-    /// A mark is put into the queue.
+    /// Puts a mark into the queue.
     Mark,
-    /// Words of the host are asked for.
+    /// Allocates words of the host.
     Words,
 }
 
-/// What loads kernels.
+/// Loads kernels.
 pub trait Kernels: Send + Sync {
-    /// A kernel of a name.
+    /// Loads a kernel by name.
     ///
     /// # Errors
-    /// What is wrong with the code.
+    ///
+    /// Describes the fault in the code.
     fn load(&self, cubin: &Cubin, name: &str) -> Result<Arc<dyn Run>, Fault>;
 
-    /// How many blocks one multiprocessor runs at once.
+    /// Returns the number of blocks that one multiprocessor runs at once.
     fn blocks_at_once(&self, threads: u32) -> u32 {
         2048 / threads.max(1)
     }
 }
 
-/// What runs a kernel.
+/// Runs a kernel.
 pub trait Run: Send + Sync {
-    /// So many blocks of so many threads, with its parameters.
+    /// Runs `blocks` blocks of `threads` threads, with the kernel's parameters.
     ///
     /// # Errors
-    /// What goes wrong.
+    ///
+    /// Returns the kernel's fault.
     fn run(
         &self,
         memory: &mut Memory,
@@ -68,13 +71,13 @@ pub trait Run: Send + Sync {
     ) -> Result<(), Fault>;
 }
 
-/// Runs a kernel: its name, how many blocks and threads, its parameters.
+/// Runs a kernel: its name, number of blocks and threads, its parameters.
 type Play = dyn Fn(&str, u32, u32, &[&[u8]]) -> Result<(), Fault> + Send + Sync;
 
 /// Kernels whose code is a function of a test.
 struct Played(Arc<Play>);
 
-/// One of them.
+/// One of these kernels.
 struct PlayedKernel {
     name: String,
     play: Arc<Play>,
@@ -101,12 +104,12 @@ impl Run for PlayedKernel {
     }
 }
 
-/// The driver.
+/// Simulates the driver.
 pub struct Stub {
     device: Device,
     state: Mutex<State>,
     kernels: Box<dyn Kernels>,
-    /// How many kernels are loaded.
+    /// The number of loaded kernels.
     pub loaded: Arc<AtomicUsize>,
 }
 
@@ -114,16 +117,16 @@ pub struct Stub {
 struct State {
     memory: Memory,
     calls: BTreeMap<Call, u64>,
-    /// What fails: the call of which number, and how.
+    /// Injected faults, by call and its number.
     fails: BTreeMap<(Call, u64), Fault>,
-    /// What every call fails with.
+    /// The fault of every call.
     lost: Option<Fault>,
     marks: u32,
-    /// What is to be done, if that is put off.
+    /// Deferred work, if deferral is on.
     queue: Option<Vec<Queued>>,
 }
 
-/// What may be done later.
+/// Deferrable work.
 enum Queued {
     Write(Address, Vec<u8>),
     Copy(Address, Address, usize),
@@ -146,7 +149,7 @@ impl Queued {
 }
 
 impl State {
-    /// Does something at its time.
+    /// Queues work, or does it at once.
     fn put(&mut self, queued: Queued) -> Result<(), Fault> {
         match &mut self.queue {
             Some(queue) => {
@@ -157,7 +160,7 @@ impl State {
         }
     }
 
-    /// Does all that was put off.
+    /// Does all deferred work.
     fn catch_up(&mut self) -> Result<(), Fault> {
         let queue = self.queue.as_mut().map(std::mem::take);
         for queued in queue.unwrap_or_default() {
@@ -183,7 +186,7 @@ impl Drop for Loaded {
     }
 }
 
-/// A device's error, as the driver says it.
+/// Returns a device error with this driver name.
 pub fn error(name: &str) -> Fault {
     Fault::Device {
         doing: "do what a test asks",
@@ -193,12 +196,12 @@ pub fn error(name: &str) -> Fault {
 }
 
 impl Stub {
-    /// A device with a gigabyte, whose kernels do nothing.
+    /// Creates a device with a gigabyte, whose kernels do nothing.
     pub fn new() -> Arc<Stub> {
         Stub::with(1 << 30, |_, _, _, _| Ok(()))
     }
 
-    /// A device with so many bytes of memory, and what its kernels do.
+    /// Creates a device with `memory` bytes, whose kernels run `play`.
     pub fn with(
         memory: u64,
         play: impl Fn(&str, u32, u32, &[&[u8]]) -> Result<(), Fault> + Send + Sync + 'static,
@@ -206,7 +209,7 @@ impl Stub {
         Stub::of(memory, Box::new(Played(Arc::new(play))))
     }
 
-    /// A device with so many bytes of memory, and what loads its kernels.
+    /// Creates a device with `memory` bytes and a kernel loader.
     pub fn of(memory: u64, kernels: Box<dyn Kernels>) -> Arc<Stub> {
         Arc::new(Stub {
             device: Device {
@@ -222,33 +225,35 @@ impl Stub {
         })
     }
 
-    /// Lets a call fail: the next one if `nth` is 1.
+    /// Makes the `nth` call from now fail.
+    ///
+    /// The next call has `nth` 1.
     pub fn fail(&self, call: Call, nth: u64, fault: Fault) {
         let nth = self.calls(call) + nth;
         self.state().fails.insert((call, nth), fault);
     }
 
-    /// Lets every call fail from now on.
+    /// Makes every call fail from now on.
     pub fn lose(&self, fault: Fault) {
         self.state().lost = Some(fault);
     }
 
-    /// From now on, what is queued is done when somebody waits for it, and not before.
+    /// Defers queued work until a wait, from now on.
     pub fn be_late(&self) {
         self.state().queue = Some(Vec::new());
     }
 
-    /// How often it was called so.
+    /// Returns how often a call was made.
     pub fn calls(&self, call: Call) -> u64 {
         self.state().calls.get(&call).copied().unwrap_or(0)
     }
 
-    /// How many blocks are allocated.
+    /// Returns the number of allocated blocks.
     pub fn blocks(&self) -> usize {
         self.state().memory.blocks()
     }
 
-    /// How many bytes the host read that nobody wrote.
+    /// Returns the number of unwritten bytes that the host read.
     pub fn unwritten(&self) -> u64 {
         self.state().memory.unwritten
     }
@@ -286,7 +291,7 @@ impl Driver for Stub {
 
     unsafe fn free(&self, at: Address) {
         if let Ok(mut state) = self.begin(Call::Free) {
-            // Who asks next is told what went wrong.
+            // The next call reports the fault.
             let _ = state.catch_up();
             let freed = state.memory.free(at);
             assert!(freed, "{at:?} was freed, and was not allocated");
@@ -357,7 +362,7 @@ impl Driver for Stub {
         Ok(Mark::new(state.marks))
     }
 
-    /// A millisecond from mark to mark.
+    /// Returns one millisecond per mark.
     fn elapsed(&self, from: &Mark, to: &Mark) -> Result<Duration, Fault> {
         let (from, to): (&u32, &u32) = (from.made()?, to.made()?);
         self.state().catch_up()?;
@@ -370,7 +375,8 @@ impl Driver for Stub {
         state.memory.know(&words);
         let at = NonNull::from(&words[..]).cast::<AtomicU64>();
         let address = Address(at.as_ptr() as u64);
-        // SAFETY: there are so many, which live as long as the owner; kernels run before a launch returns.
+        // SAFETY: there are `count` words, which live as long as the owner; kernels run before a
+        // launch returns.
         Ok(unsafe { Words::new(address, at, count, words) })
     }
 }

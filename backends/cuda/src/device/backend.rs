@@ -1,4 +1,4 @@
-//! The backend: loops that can run in parallel run on a device, all others on the host.
+//! The backend: parallel loops run on a device, all others on the host.
 
 use super::kernel::CudaKernel;
 use super::session::Session;
@@ -14,11 +14,13 @@ use std::borrow::Cow;
 use std::num::NonZero;
 use std::sync::Arc;
 
-/// What became of a loop.
+/// The result of compiling a loop.
 type Compiled = Result<Arc<dyn Kernel>, CompileError>;
 
-/// Runs loops on a device. Those that [cannot](livefusion_tile::threads::shape::Refusal) run in parallel there run on the host, by
-/// another backend, and say why.
+/// Runs loops on a device.
+///
+/// Loops that [cannot](livefusion_tile::threads::shape::Refusal) run in parallel there run on the
+/// host, by another backend. Their kernels report the reason.
 pub struct CudaBackend {
     session: Arc<Session>,
     host: Arc<dyn Backend>,
@@ -27,7 +29,7 @@ pub struct CudaBackend {
 }
 
 impl CudaBackend {
-    /// On a device with what is kept for it.
+    /// Creates the backend of a session, with a host backend for other loops.
     pub fn on(session: Arc<Session>, host: Arc<dyn Backend>) -> CudaBackend {
         CudaBackend {
             session,
@@ -37,14 +39,15 @@ impl CudaBackend {
         }
     }
 
-    /// The backend that deals iterations out as it is asked to. What is not said of a loop is chosen.
+    /// Sets user schedules for the mapping of iterations to threads.
     ///
-    /// Compiling a loop of which something is asked that cannot be is an [error](CompileError::Schedule).
+    /// Other decisions are chosen. Compiling a loop with an impossible request is an
+    /// [error](CompileError::Schedule).
     pub fn with_schedules(self, schedules: Schedules) -> CudaBackend {
         CudaBackend { schedules, ..self }
     }
 
-    /// Runs loops on the host, too, whose [bits](exact) may be others on the device.
+    /// Runs loops on the host if their [bits](exact) could differ on the device.
     pub fn exact(self) -> CudaBackend {
         CudaBackend {
             exact: true,
@@ -52,7 +55,7 @@ impl CudaBackend {
         }
     }
 
-    /// Why a loop has to run on the host, or else its phases.
+    /// Returns a loop's phases, or the reason why it has to run on the host.
     fn on_device(&self, program: &Loop) -> Result<Result<Vec<Phase>, String>, CompileError> {
         let refused = |why: String| CompileError::Schedule {
             program: program.name.clone(),
@@ -61,7 +64,7 @@ impl CudaBackend {
         let schedule = self.schedules.of(program);
         let schedule = schedule.map_err(|e| refused(e.to_string()))?;
         let schedule = schedule.unwrap_or_default();
-        // What else is decided is for the host.
+        // Other decisions concern the host.
         let mut roots = program.roots.iter();
         let is_asked = roots.any(|root| schedule.threads(*root) != Asked::default());
         if self.exact
@@ -75,14 +78,14 @@ impl CudaBackend {
         }
     }
 
-    /// A loop of these phases.
+    /// Loads a loop of these phases.
     fn load(&self, program: &Loop, phases: Vec<Phase>) -> Compiled {
         let host = InterpBackend::new().compile_kernel(program)?;
         let kernel = CudaKernel::new(program, phases, host, &self.session)?;
         Ok(Arc::new(kernel))
     }
 
-    /// Several, each with what it is called by here. NVRTC takes its time, and several texts at once.
+    /// Loads several loops, each with its index. NVRTC is slow, so texts are compiled in parallel.
     fn load_all(&self, mut loops: Vec<(usize, &Loop, Vec<Phase>)>) -> Vec<(usize, Compiled)> {
         let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
         let part = loops.len().div_ceil(at_once).max(1);
@@ -108,13 +111,13 @@ impl CudaBackend {
         })
     }
 
-    /// A loop that the host has to run.
+    /// Wraps a kernel that runs on the host, with the reason.
     fn on_host(&self, kernel: Arc<dyn Kernel>, why: &str) -> Arc<dyn Kernel> {
         let why = format!("on the host, by {}: {why}", self.host.name());
         Arc::new(OnHost { kernel, why })
     }
 
-    /// The device, and what is kept for it.
+    /// Returns the session.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
     }
@@ -158,7 +161,7 @@ impl Backend for CudaBackend {
     }
 }
 
-/// A loop that runs on the host, and why.
+/// A loop that runs on the host, with the reason.
 struct OnHost {
     kernel: Arc<dyn Kernel>,
     why: String,

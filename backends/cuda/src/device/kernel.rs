@@ -14,25 +14,26 @@ use loop_lang::state::Layout;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A loop that runs on a device, from its beginning to its end.
+/// Holds a loop that runs on a device as a whole.
 pub struct CudaKernel {
     program: Loop,
     phases: Vec<Phase>,
     host: InterpKernel,
     session: Arc<Session>,
-    /// The kernels of the phases, and those beside them, by their numbers.
+    /// The kernels of all phases, including auxiliary ones, by number.
     loaded: Vec<Arc<Loaded>>,
     source: String,
     schedule: String,
-    /// Which arrays it fills, by slot.
+    /// Whether the loop fills an array, by slot.
     filled: Arc<[bool]>,
 }
 
 impl CudaKernel {
-    /// A loop that can run on a device, by its phases.
+    /// Loads a loop with these phases.
     ///
     /// # Errors
-    /// What the compiler or the device says.
+    ///
+    /// Returns the error of the compiler or the device.
     pub fn new(
         program: &Loop,
         phases: Vec<Phase>,
@@ -70,7 +71,7 @@ impl CudaKernel {
     }
 }
 
-/// How the roots of a loop are dealt out, as text.
+/// Prints the schedule of a loop's roots.
 fn scheduled(program: &Loop, phases: &[Phase]) -> String {
     let mut schedule = Schedule::new();
     for (root, phase) in program.roots.iter().zip(phases) {
@@ -85,7 +86,7 @@ fn is_memory(fault: &Fault) -> bool {
     matches!(fault, Fault::OutOfMemory { .. })
 }
 
-/// What a fault comes to.
+/// Converts a fault to an outcome.
 fn said(fault: &Fault) -> Outcome {
     match fault {
         Fault::OutOfMemory { bytes } => Outcome::NoMemory {
@@ -114,7 +115,7 @@ impl Kernel for CudaKernel {
         let outcome = self.on_device(frame, args);
         frame.maker = None;
         match (outcome, making.fault()) {
-            // The device's memory suffices, or it does not: who asked for an array was told neither.
+            // An array failed for another reason than memory, so the device's fault is reported.
             (Ok(Outcome::NoMemory { .. }), Some(fault)) if !is_memory(fault) => said(fault),
             (Ok(outcome), _) => outcome,
             (Err(fault), _) => said(&fault),

@@ -1,4 +1,4 @@
-//! Arrays in a device's memory: how they come to be there, and how the host sees them.
+//! Arrays in a device's memory, and their views on the host.
 
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Fault};
@@ -9,10 +9,10 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-/// Elements that are written once, before they are copied on within the device.
+/// Elements that are written by the host before they are doubled within the device.
 const FIRST: usize = 64 << 10;
 
-/// Memory of a device as the far side of an array. A panic leaves it as it was: nothing in it is Rust's.
+/// Device memory as the far side of an array. It is unwind-safe: it holds no Rust values.
 struct OnDevice(AssertUnwindSafe<Memory>);
 
 impl Far for OnDevice {
@@ -29,23 +29,26 @@ impl Far for OnDevice {
     }
 }
 
-/// The arrays of one device.
+/// Manages the arrays of one device.
 #[derive(Debug)]
 pub struct Arrays {
     pool: Arc<Pool>,
 }
 
 impl Arrays {
-    /// Those that are in a pool's memory.
+    /// Manages arrays in a pool's memory.
     pub fn new(pool: Arc<Pool>) -> Arrays {
         Arrays { pool }
     }
 
-    /// Where an array's elements are on the device. Those that are not there are copied, and the copy is kept as long as the
-    /// array is; or, if another device has the array, as long as the second value is.
+    /// Returns the device address of an array's elements.
+    ///
+    /// Host elements are copied, and the copy is kept as long as the array. If another device has
+    /// the array, the copy lives as long as the second returned value.
     ///
     /// # Errors
-    /// What the device says.
+    ///
+    /// Returns the device's fault.
     pub fn address(&self, array: &Buffer) -> Result<(Address, Option<Memory>), Fault> {
         if array.is_empty() {
             return Ok((Address(0), None));
@@ -62,7 +65,7 @@ impl Arrays {
         Ok((copy.address(), Some(copy)))
     }
 
-    /// The memory of an array, if it is this device's.
+    /// Returns the memory of an array, if it is on this device.
     fn own<'b>(&self, array: &'b Buffer) -> Option<&'b Memory> {
         let far: &dyn Any = array.far()?;
         let memory = &far.downcast_ref::<OnDevice>()?.0;
@@ -77,10 +80,11 @@ impl Arrays {
         Ok(copy)
     }
 
-    /// The address of an array that a frame holds, which is moved to the device if it is here.
+    /// Moves a frame's array to the device if necessary, and returns its address.
     ///
     /// # Errors
-    /// What the device says.
+    ///
+    /// Returns the device's fault.
     pub fn held(&self, place: &mut Option<Held<'_>>) -> Result<Option<Address>, Fault> {
         let Some(held) = place.take() else {
             return Ok(None);
@@ -104,10 +108,11 @@ impl Arrays {
         Buffer::from_far(ty, len, far).ok_or(Fault::OutOfMemory { bytes })
     }
 
-    /// A new array.
+    /// Makes a new array.
     ///
     /// # Errors
-    /// What the device says.
+    ///
+    /// Returns the device's fault.
     pub fn make(&self, ty: Ty, len: usize, content: Content<'_>) -> Result<Buffer, Fault> {
         if len == 0 {
             return Ok(Buffer::empty(ty));
@@ -124,10 +129,11 @@ impl Arrays {
         self.far(ty, len, memory)
     }
 
-    /// A copy of an array, on the device.
+    /// Copies an array on the device.
     ///
     /// # Errors
-    /// What the device says.
+    ///
+    /// Returns the device's fault.
     pub fn copy(&self, of: &Buffer) -> Result<Buffer, Fault> {
         let Some(memory) = self.own(of) else {
             return match of.is_empty() {
@@ -142,7 +148,7 @@ impl Arrays {
     }
 }
 
-/// Gives all elements one value: the first ones come from here, and are doubled on the device.
+/// Sets all elements to one value: the first ones come from the host and are doubled on the device.
 fn fill(memory: &mut Memory, ty: Ty, len: usize, word: u64) -> Result<(), Fault> {
     let first = len.min(FIRST);
     let elements = Buffer::fill(ty, first, word);
@@ -164,13 +170,14 @@ fn fill(memory: &mut Memory, ty: Ty, len: usize, word: u64) -> Result<(), Fault>
 pub struct Making {
     arrays: Arc<Arrays>,
     filled: Arc<[bool]>,
-    /// Why there is no array, the first time that there is none.
+    /// The first fault of an allocation.
     fault: OnceLock<Fault>,
 }
 
 impl Making {
-    /// In the device's memory. `filled` says which of the loop's arrays it fills, by slot: nobody sees what is in them
-    /// before.
+    /// Allocates in the device's memory.
+    ///
+    /// `filled` says which arrays the loop fills, by slot. Their initial contents are never read.
     pub fn new(arrays: Arc<Arrays>, filled: Arc<[bool]>) -> Making {
         Making {
             arrays,
@@ -179,7 +186,7 @@ impl Making {
         }
     }
 
-    /// Why there was no array, if there was none.
+    /// Returns the first fault of an allocation, if any.
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.get()
     }

@@ -1,11 +1,11 @@
-//! Loops on a device: where their arrays are, how their kernels are launched, and the backend that compiles them.
+//! Loops on a device: their arrays, launches, and the backend that compiles them.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | [`memory`] | arrays in a device's memory |
-//! | [`session`] | a device with what is kept for it: memory, loaded kernels, what launches need |
+//! | [`session`] | the state of a device: memory, loaded kernels, launch memory |
 //! | [`kernel`] | a loop that runs on a device |
-//! | [`backend`] | which loops run there, and which run on the host |
+//! | [`backend`] | the choice between device and host |
 
 pub mod backend;
 pub mod kernel;

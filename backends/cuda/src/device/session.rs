@@ -1,4 +1,4 @@
-//! A device with what is kept for it: its memory, loaded kernels, and what launches need beside their parameters.
+//! The state of a device: its memory, loaded kernels, and launch memory.
 
 use super::memory::Arrays;
 use crate::call::{Call, MOST_TOLD};
@@ -18,7 +18,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// A device, and what is kept for it. Everything is queued in one order, so launches may share what they use.
+/// Holds a device and its state.
+///
+/// All work is queued in one order, so launches may share memory.
 #[derive(Debug)]
 pub struct Session {
     driver: Arc<dyn Driver>,
@@ -30,23 +32,24 @@ pub struct Session {
     scratch: Mutex<Scratch>,
     /// Words that no launch uses.
     words: Mutex<Vec<Words>>,
-    /// How long launches took, where that is asked for.
+    /// Durations of launches, if they are measured.
     times: Mutex<Option<Vec<Duration>>>,
 }
 
-/// A kernel on its device.
+/// Holds a kernel on its device.
 #[derive(Debug)]
 pub struct Loaded {
     function: Function,
     usage: Option<Usage>,
     architecture: String,
-    /// How many blocks the device runs at once.
+    /// The number of blocks that the device runs at once.
     blocks: u64,
-    /// How often it is launched for one run.
+    /// The number of launches for one run.
     passes: usize,
 }
 
-/// What the blocks of a launch tell each other by. The next launch uses it again, under another number.
+/// Memory by which the blocks of a launch communicate. The next launch reuses it under another
+/// number.
 #[derive(Debug, Default)]
 struct Scratch {
     number: u64,
@@ -54,13 +57,16 @@ struct Scratch {
     told: Option<Memory>,
 }
 
-/// Words that a launch is given at least.
+/// The minimal number of words of a launch.
 const WORDS: usize = 64;
 
 impl Session {
-    /// On one of NVIDIA's devices, counted from 0, with NVRTC and a cache on disk for what it compiles.
+    /// Opens one of NVIDIA's devices, counted from 0, with NVRTC and a cache.
+    ///
+    /// The cache on disk holds compiled kernels.
     ///
     /// # Errors
+    ///
     /// [`Fault::Missing`] where there is no driver, no such device or no NVRTC.
     pub fn open(ordinal: u32, cache: KernelCache) -> Result<Arc<Session>, Fault> {
         let device = Arc::new(Cuda::open(ordinal)?);
@@ -68,7 +74,7 @@ impl Session {
         Ok(Session::new(device, Box::new(compiler)))
     }
 
-    /// On a device, with a compiler for it.
+    /// Creates a session on a device, with a compiler for it.
     pub fn new(driver: Arc<dyn Driver>, compiler: Box<dyn Compiler>) -> Arc<Session> {
         let pool = Pool::new(driver.clone());
         Arc::new(Session {
@@ -83,36 +89,39 @@ impl Session {
         })
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
     }
 
-    /// Its memory.
+    /// Returns its memory.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
 
-    /// The arrays that are on it.
+    /// Returns the arrays on the device.
     pub fn arrays(&self) -> &Arc<Arrays> {
         &self.arrays
     }
 
-    /// What became of compiled kernels on disk.
+    /// Returns the statistics of compiled kernels on disk.
     pub fn disk_use(&self) -> DiskUse {
         self.compiler.disk_use()
     }
 
-    /// From now on, whether launches are timed; they wait for their end then. Gives the times since it was last asked.
+    /// Switches the timing of launches, and returns the times so far.
+    ///
+    /// Timed launches wait for their end.
     pub fn time_launches(&self, on: bool) -> Vec<Duration> {
         let times = std::mem::replace(&mut *lock(&self.times), on.then(Vec::new));
         times.unwrap_or_default()
     }
 
-    /// A kernel, compiled and loaded unless it is already.
+    /// Compiles and loads a kernel, unless it is loaded already.
     ///
     /// # Errors
-    /// What the compiler or the device says.
+    ///
+    /// Returns the error of the compiler or the device.
     pub fn load(&self, kernel: &Kernel) -> Result<Arc<Loaded>, CompileError> {
         // A text may have several kernels.
         let key = format!("{}\n{}", kernel.name, kernel.text);
@@ -142,8 +151,10 @@ impl Session {
         })
     }
 
-    /// A kernel's code, with as many blocks at once as it has registers for: one that spills them is slower than one with
-    /// fewer blocks. What is wide has never enough.
+    /// Compiles a kernel for as many resident blocks as its registers allow.
+    ///
+    /// Spilling registers is slower than running fewer blocks. Wide kernels never have enough
+    /// registers, and keep their blocks.
     fn in_registers(&self, kernel: &Kernel, architecture: &str) -> Result<Cubin, Fault> {
         let compile = |blocks: &str| {
             let text = format!("{blocks}{PRELUDE}{}", kernel.text);
@@ -162,7 +173,7 @@ impl Session {
         Ok(cubin)
     }
 
-    /// Launches loaded kernels: those of one loop, by their numbers.
+    /// Launches the loaded kernels of one loop, by number.
     pub fn launcher<'a>(&'a self, loaded: &'a [Arc<Loaded>], may_trap: bool) -> Launcher<'a> {
         Launcher {
             session: self,
@@ -172,7 +183,7 @@ impl Session {
         }
     }
 
-    /// Words that no other launch uses, all zero.
+    /// Takes zeroed words that no other launch uses.
     fn take_words(&self, count: usize) -> Result<Words, Fault> {
         let free = {
             let mut words = lock(&self.words);
@@ -189,7 +200,7 @@ impl Session {
 }
 
 impl Loaded {
-    /// What it takes of the device, in words.
+    /// Describes its use of the device in words.
     pub fn describe(&self) -> String {
         let registers = self
             .usage
@@ -204,28 +215,29 @@ impl Loaded {
         text
     }
 
-    /// What its compiler said that it takes.
+    /// Returns the resource usage that its compiler reported.
     pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
 }
 
 impl Scratch {
-    /// A number that no launch had with this memory, the ticket, and room for so many bytes that blocks tell each other.
+    /// Returns a fresh launch number, the ticket, and `told` bytes for communication between
+    /// blocks.
     fn next(&mut self, pool: &Arc<Pool>, told: usize) -> Result<(u64, Address, Address), Fault> {
         let ticket = grown(pool, &mut self.ticket, 8)?;
         let told = grown(pool, &mut self.told, told)?;
         Ok((self.again(), ticket, told))
     }
 
-    /// The next number.
+    /// Returns the next number.
     fn again(&mut self) -> u64 {
         self.number += 1;
         self.number
     }
 }
 
-/// Memory of at least so many bytes, which were zero before the first launch that had it.
+/// Returns memory of at least `bytes` bytes, zeroed before its first launch.
 fn grown(pool: &Arc<Pool>, memory: &mut Option<Memory>, bytes: usize) -> Result<Address, Fault> {
     if let Some(there) = memory.as_ref().filter(|m| m.len() >= bytes) {
         return Ok(there.address());
@@ -238,7 +250,7 @@ fn grown(pool: &Arc<Pool>, memory: &mut Option<Memory>, bytes: usize) -> Result<
     Ok(at)
 }
 
-/// Memory from the pool, to which it goes back behind what was queued before.
+/// Memory from the pool. It returns there after all work queued before.
 struct Kept(Memory);
 
 impl Room for Kept {
@@ -252,7 +264,7 @@ pub struct Launcher<'a> {
     session: &'a Session,
     loaded: &'a [Arc<Loaded>],
     may_trap: bool,
-    /// What nobody keeps beside it.
+    /// Device copies without another owner.
     copies: RefCell<Vec<Memory>>,
 }
 
@@ -294,7 +306,7 @@ impl Device for Launcher<'_> {
         for launch in launches {
             let trapped = words.address().after(from * 8);
             if let Err(fault) = self.queue(launch, trapped, stopped) {
-                // Those before it write to the words.
+                // The launches queued before write to the words.
                 session.driver.wait()?;
                 return Err(fault);
             }
@@ -303,7 +315,7 @@ impl Device for Launcher<'_> {
         }
         let waits = all > launches.len() || self.may_trap;
         if !waits {
-            // Nobody reads or writes the words.
+            // No launch reads or writes the words.
             lock(&session.words).push(words);
             let none = || Launched {
                 result: Vec::new(),
@@ -335,19 +347,22 @@ impl Launcher<'_> {
         self.session.pool.take(bytes.max(1))
     }
 
-    /// Puts a launch in the queue. It sets the word at `trapped`, behind which its result goes.
+    /// Queues a launch. It sets the word at `trapped` on a trap, and writes its result after that
+    /// word.
     fn queue(&self, launch: &Launch<'_>, trapped: Address, stopped: Address) -> Result<(), Fault> {
         let kernel = launch.kernel;
         let none = || Fault::Refused(format!("{} is not loaded", kernel.name));
         let loaded = self.loaded.get(kernel.number).ok_or_else(none)?;
         let session = self.session;
         let tiles = launch.blocks;
-        // Until it is queued: launches are queued in the order of their numbers.
+        // The lock is held until the launch is queued: launches are queued in the order of their
+        // numbers.
         let mut scratch = lock(&session.scratch);
         let blocks = kernel.blocks(tiles, loaded.blocks);
         let cells = kernel.cells(tiles, blocks);
         let all = cells.iter().sum::<u64>() as usize * 16;
-        // What is in the rooms of wide groups could be taken for a tag by a later launch.
+        // A later launch could mistake the contents of wide groups' cells for a tag. So they get
+        // fresh memory.
         let room = kernel.wide.then(|| session.pool.take(all)).transpose()?;
         let told = if room.is_some() { 0 } else { all };
         let (number, ticket, told) = scratch.next(&session.pool, told)?;
@@ -370,7 +385,7 @@ impl Launcher<'_> {
             next = next.after(*cells as usize * 16);
         }
         let from = self.mark()?;
-        // What is empty is a byte in C++.
+        // An empty struct takes a byte in C++.
         let padding = launch.params.is_empty().then_some(0);
         let words = launch.params.iter().copied().chain(padding);
         let params: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
@@ -379,10 +394,10 @@ impl Launcher<'_> {
             call.pass = pass.number;
             call.settles = pass.settles.into();
             let blocks = pass.blocks as u32;
-            // SAFETY: the kernel was written for these parameters: its own, word by word, and what the launch is about. It
-            // reads and writes within the arrays and rooms, whose memory goes back to the pool behind it in the queue, the
-            // scratch memory, which is this launch's until the next one's turn, and the words, which are kept until it has
-            // ended.
+            // SAFETY: the kernel was written for these parameters: its own, word by word, and the
+            // launch's. It accesses only the arrays and buffers, the scratch memory and the words.
+            // Memory of arrays and buffers returns to the pool after it in the queue. The scratch
+            // memory is this launch's until the next one's turn. The words are kept until its end.
             unsafe {
                 session
                     .driver
@@ -417,7 +432,7 @@ fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A fault as an engine reports it.
+/// Converts a fault to an engine's error.
 pub fn failed(fault: Fault) -> CompileError {
     match fault {
         Fault::Compiler { log } => CompileError::Failed {

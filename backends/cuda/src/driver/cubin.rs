@@ -1,49 +1,50 @@
-//! A kernel's machine code, and what its compiler said of it.
+//! A kernel's machine code, with its compiler's log.
 
 use std::fmt;
 
-/// Machine code for devices of one architecture.
+/// Holds machine code for devices of one architecture.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Cubin {
     image: Vec<u8>,
     log: String,
 }
 
-/// What the code of a kernel takes of a device, by its compiler's word.
+/// Describes a kernel's resource usage, as its compiler reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Usage {
     /// Registers of a thread.
     pub registers: u32,
     /// Bytes of a thread's stack.
     pub stack: u32,
-    /// Bytes that are written where registers do not suffice.
+    /// Bytes of spill stores.
     pub spill_stores: u32,
-    /// Bytes that are read where registers do not suffice.
+    /// Bytes of spill loads.
     pub spill_loads: u32,
     /// Bytes of shared memory of a block.
     pub shared: u32,
 }
 
 impl Cubin {
-    /// Code, and what its compiler said.
+    /// Wraps code and its compiler's log.
     ///
     /// # Safety
-    /// The code is whole and as a compiler has made it: drivers believe what is written in it.
+    ///
+    /// The code must be complete and unchanged compiler output: drivers trust its contents.
     pub unsafe fn new(image: Vec<u8>, log: String) -> Cubin {
         Cubin { image, log }
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn image(&self) -> &[u8] {
         &self.image
     }
 
-    /// What the compiler said.
+    /// Returns the compiler's log.
     pub fn log(&self) -> &str {
         &self.log
     }
 
-    /// What a kernel takes, if the compiler said so.
+    /// Returns a kernel's resource usage, if the log has it.
     pub fn usage(&self, kernel: &str) -> Option<Usage> {
         usage(&self.log, kernel)
     }
@@ -55,8 +56,9 @@ impl fmt::Debug for Cubin {
     }
 }
 
-/// What a log says of a kernel: lines of `ptxas -v`, from the one that names the kernel to the one that counts its
-/// registers.
+/// Parses a kernel's usage from a log of `ptxas -v`.
+///
+/// The lines range from the kernel's name to its register count.
 ///
 /// ```text
 /// ptxas info    : Compiling entry function 'sum' for 'sm_90'
@@ -78,7 +80,7 @@ fn usage(log: &str, kernel: &str) -> Option<Usage> {
     })
 }
 
-/// The number before a word.
+/// Returns the number before a word.
 fn before(line: &str, word: &str) -> Option<u32> {
     let (before, _) = line.split_once(word)?;
     before.split_whitespace().next_back()?.parse().ok()

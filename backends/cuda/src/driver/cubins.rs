@@ -1,4 +1,4 @@
-//! From text to machine code: out of the cache on disk, else by the compiler.
+//! From text to machine code: through the cache on disk, else the compiler.
 
 use super::cubin::Cubin;
 use super::nvrtc::Nvrtc;
@@ -7,7 +7,7 @@ use livefusion_backend::DiskUse;
 use livefusion_c::cache::{KernelCache, Key, Lookup};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A compiler, and what it has made before.
+/// Combines a compiler with a cache of its output.
 #[derive(Debug)]
 pub struct Cubins {
     nvrtc: Nvrtc,
@@ -19,7 +19,7 @@ pub struct Cubins {
 }
 
 impl Cubins {
-    /// A compiler with a cache on disk.
+    /// Creates a compiler with a cache on disk.
     pub fn new(nvrtc: Nvrtc, cache: KernelCache) -> Cubins {
         Cubins {
             nvrtc,
@@ -31,12 +31,12 @@ impl Cubins {
         }
     }
 
-    /// The compiler.
+    /// Returns the compiler.
     pub fn nvrtc(&self) -> &Nvrtc {
         &self.nvrtc
     }
 
-    /// What the cache has. What cannot be trusted counts as refused.
+    /// Looks up code in the cache. An untrusted entry counts as refused.
     fn find(&self, key: &Key) -> Option<Cubin> {
         let found = match self.cache.find(key) {
             // SAFETY: only this user can have written it, and its bytes are as they were written.
@@ -87,16 +87,17 @@ impl Compiler for Cubins {
     }
 }
 
-/// Code and log as bytes: how long the log is, the log, the code.
+/// Encodes code and log as bytes: the log's length, the log, the code.
 fn encode(cubin: &Cubin) -> Vec<u8> {
     let log = cubin.log().as_bytes();
     [&(log.len() as u64).to_le_bytes(), log, cubin.image()].concat()
 }
 
-/// Code and log from bytes.
+/// Decodes code and log.
 ///
 /// # Safety
-/// The bytes are those of code that is whole.
+///
+/// The bytes must hold complete code.
 unsafe fn decode(bytes: &[u8]) -> Option<Cubin> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;

@@ -1,13 +1,15 @@
-//! The driver of NVIDIA's devices: its calls, by way of `cudarc`, which finds the library when the process runs.
+//! The driver of NVIDIA's devices.
 //!
-//! | module | room for |
+//! It calls the library through `cudarc`, which finds it at run time.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `calls` | what of the library is used, and what its answers mean |
-//! | `context` | a device that is open, its queue, and what lives on it |
-//! | `staging` | memory by way of which bytes come and go |
+//! | `calls` | the used functions of the library, and their error codes |
+//! | `context` | an open device, its queue, and its objects |
+//! | `staging` | pinned memory for copies between host and device |
 //!
-//! It uses the device's primary context, as all libraries do, and makes it current in each thread that asks for
-//! something.
+//! It uses the device's primary context, as all libraries do, and makes it current in each calling
+//! thread.
 
 mod calls;
 mod context;
@@ -24,7 +26,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A device of NVIDIA's.
+/// Holds one of NVIDIA's devices.
 #[derive(Debug)]
 pub struct Cuda {
     device: Device,
@@ -44,9 +46,12 @@ unsafe impl Send for Kernel {}
 unsafe impl Sync for Kernel {}
 
 impl Cuda {
-    /// Opens a device, counted from 0 as the driver counts (`CUDA_VISIBLE_DEVICES`).
+    /// Opens a device by its number.
+    ///
+    /// Numbers count from 0 in the driver's order (`CUDA_VISIBLE_DEVICES`).
     ///
     /// # Errors
+    ///
     /// [`Fault::Missing`] where there is no driver, or no such device.
     pub fn open(ordinal: u32) -> Result<Cuda, Fault> {
         calls::begin()?;
@@ -75,7 +80,7 @@ impl Driver for Cuda {
     }
 
     unsafe fn free(&self, at: Address) {
-        // A device that is lost has no memory to give back.
+        // A lost device has no memory to free.
         if self.wait().is_ok() {
             // SAFETY: as of the caller; nothing that is queued uses it any more.
             let _ = unsafe { sys::cuMemFree_v2(at.0) };

@@ -1,36 +1,36 @@
-//! What can go wrong with a device, its driver or its compiler.
+//! Faults of a device, its driver or its compiler.
 
 use thiserror::Error;
 
-/// Why a device did not do what it was asked.
+/// Lists the faults of a device, its driver or its compiler.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
-    /// There is no driver, no device or no compiler: what was looked for, and where.
+    /// There is no driver, no device or no compiler. The text names it and the searched places.
     #[error("there is no CUDA here: {0}")]
     Missing(String),
     /// The device's memory does not suffice.
     #[error("the device has no memory for {bytes} bytes more")]
     OutOfMemory {
-        /// How many bytes were asked for.
+        /// The requested bytes.
         bytes: usize,
     },
-    /// The driver says that something went wrong, now or in what was queued before.
+    /// The driver reports an error, of this call or of earlier queued work.
     #[error("the device could not {doing}: {name} ({text})")]
     Device {
-        /// What was being done.
+        /// The failed action.
         doing: &'static str,
         /// The driver's name of the error.
         name: String,
-        /// What it says of it.
+        /// The driver's description.
         text: String,
     },
-    /// What was asked for makes no sense to the driver, which was not asked.
+    /// The request is invalid, and the driver was not called.
     #[error("{0}")]
     Refused(String),
-    /// The compiler does not take a kernel.
+    /// The compiler rejects a kernel.
     #[error("NVRTC does not compile a kernel: {log}")]
     Compiler {
-        /// What it says.
+        /// Its log.
         log: String,
     },
 }

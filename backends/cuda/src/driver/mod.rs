@@ -1,19 +1,19 @@
-//! Devices, as the runtime uses them: memory, copies, kernels, and one queue in which all of it happens in order.
+//! Devices as the runtime uses them: memory, copies, kernels, and one ordered queue.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `fault` | what can go wrong |
+//! | `fault` | errors |
 //! | [`cuda`] | the driver of NVIDIA's devices |
-//! | [`pool`] | memory of a device that is used again, as values that own it |
-//! | [`cubin`] | a kernel's machine code, and what its compiler said of it |
+//! | [`pool`] | recycled device memory, as values that own it |
+//! | [`cubin`] | a kernel's machine code, with its compiler's log |
 //! | [`nvrtc`] | NVIDIA's compiler: finding it, running it |
-//! | [`cubins`] | from text to machine code: out of the cache on disk, else by the compiler |
+//! | [`cubins`] | from text to machine code: through the cache on disk, else the compiler |
 //!
-//! A [`Driver`] is one device and one queue. What is asked of it happens in the order in which it was asked for, so
-//! nobody waits but who reads. Any thread may ask; what several ask at once has some order.
+//! A [`Driver`] is one device and one queue. Requests run in order, so only reads wait. Any thread
+//! may make requests. Concurrent requests run in some order.
 //!
-//! Addresses are numbers, and a driver cannot tell whose memory they are of. So what takes one is `unsafe`;
-//! [`Memory`](pool::Memory) is how safe code has some.
+//! Addresses are numbers, and a driver does not know the owner of their memory. So functions with
+//! addresses are `unsafe`. Safe code owns [`Memory`](pool::Memory).
 
 pub mod cubin;
 pub mod cubins;
@@ -33,94 +33,106 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// The architecture that code is for where there is no device.
+/// Names the default architecture without a device.
 pub const ARCHITECTURE: &str = "sm_90";
 
-/// A place in a device's memory.
+/// Holds an address in a device's memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Address(pub u64);
 
 impl Address {
-    /// The place so many bytes further on.
+    /// Returns the address `bytes` bytes further on.
     #[must_use]
     pub fn after(self, bytes: usize) -> Address {
         Address(self.0.wrapping_add(bytes as u64))
     }
 }
 
-/// What a device is.
+/// Describes a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Device {
-    /// What its maker calls it.
+    /// Its name.
     pub name: String,
-    /// What its processors can do: 9, 0 of an H100.
+    /// Its compute capability: 9, 0 for an H100.
     pub capability: (u32, u32),
-    /// How many processors it has, each of which runs several blocks at once.
+    /// The number of its multiprocessors. Each runs several blocks at once.
     pub multiprocessors: u32,
-    /// How many bytes of memory it has.
+    /// Its memory in bytes.
     pub memory: u64,
-    /// How many bytes a second its memory gives at most, where the driver tells.
+    /// Its memory bandwidth in bytes per second, where the driver reports it.
     pub bandwidth: Option<u64>,
 }
 
 impl Device {
-    /// Its architecture, as compilers name it: `sm_90`.
+    /// Returns its architecture in the compilers' notation (`sm_90`).
     pub fn architecture(&self) -> String {
         format!("sm_{}{}", self.capability.0, self.capability.1)
     }
 }
 
-/// A device and its queue.
+/// Controls a device and its queue.
 ///
-/// What a call queues may fail later: the fault is then that of a later call, and of all that follow.
+/// Queued work may fail later. Then a later call reports the fault, and so do all that follow.
 pub trait Driver: Send + Sync + fmt::Debug {
-    /// What the device is.
+    /// Describes the device.
     fn device(&self) -> &Device;
 
-    /// Memory of so many bytes, whatever is in them. It begins at a multiple of 256.
+    /// Allocates uninitialised memory. Its address is a multiple of 256.
     fn allocate(&self, bytes: usize) -> Result<Address, Fault>;
 
-    /// Gives memory back, when what is queued has been done.
+    /// Frees memory after all queued work.
     ///
     /// # Safety
+    ///
     /// It was [allocated](Driver::allocate) here, and nobody uses it any more.
     unsafe fn free(&self, at: Address);
 
-    /// Copies bytes to the device. They have been read when this returns, and are there for whatever is queued next.
+    /// Copies bytes to the device.
+    ///
+    /// They have been read on return, and are visible to all work queued later.
     ///
     /// # Safety
-    /// The device's memory from `to` on has so many bytes.
+    ///
+    /// The device's memory from `to` on has as many bytes.
     unsafe fn to_device(&self, to: Address, from: &[u8]) -> Result<(), Fault>;
 
-    /// Copies bytes from the device, as they are when all that is queued has been done. It waits for them.
+    /// Copies bytes from the device, after all queued work. It waits for that work.
     ///
     /// # Safety
-    /// The device's memory from `from` on has so many bytes.
+    ///
+    /// The device's memory from `from` on has as many bytes.
     unsafe fn to_host(&self, to: &mut [u8], from: Address) -> Result<(), Fault>;
 
     /// Copies bytes within the device.
     ///
     /// # Safety
-    /// The device's memory from `to` on and from `from` on has so many bytes, and none of them are the same.
+    ///
+    /// The device's memory from `to` on and from `from` on has as many bytes, and the ranges do not
+    /// overlap.
     unsafe fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Fault>;
 
-    /// Gives each of so many bytes one value.
+    /// Sets bytes to one value.
     ///
     /// # Safety
-    /// The device's memory from `at` on has so many bytes.
+    ///
+    /// The device's memory from `at` on has as many bytes.
     unsafe fn fill(&self, at: Address, bytes: usize, value: u8) -> Result<(), Fault>;
 
     /// Loads a kernel.
     fn load(&self, cubin: &Cubin, kernel: &str) -> Result<Function, Fault>;
 
-    /// How many blocks of so many threads one multiprocessor runs at once.
+    /// Returns the number of blocks of `threads` threads that one multiprocessor runs at once.
     fn blocks_at_once(&self, function: &Function, threads: u32) -> Result<u32, Fault>;
 
-    /// Queues a kernel: so many blocks, at least one, of so many threads, with the bytes of its parameters one by one.
+    /// Queues a kernel with at least one block.
+    ///
+    /// `params` holds the bytes of each parameter.
     ///
     /// # Safety
-    /// The parameters are those of the kernel, and as long; what the kernel does with them stays within memory of the
-    /// device, or [words](Driver::words), that nobody frees or reads before the kernel has ended.
+    ///
+    /// The parameters must match the kernel's in number and length. The kernel must access only
+    /// memory of the device or [words](Driver::words). Nobody may free or read these before the
+    /// kernel has ended.
     unsafe fn launch(
         &self,
         function: &Function,
@@ -129,55 +141,58 @@ pub trait Driver: Send + Sync + fmt::Debug {
         params: &[&[u8]],
     ) -> Result<(), Fault>;
 
-    /// Waits until all that is queued has been done.
+    /// Waits for all queued work.
     fn wait(&self) -> Result<(), Fault>;
 
-    /// A mark in the queue, whose time is when all before it has been done.
+    /// Puts a mark into the queue. Its time is the end of all work before it.
     fn mark(&self) -> Result<Mark, Fault>;
 
-    /// How long it took from one mark to a later one. It waits for the later one.
+    /// Returns the time from one mark to a later one. Waits for the later one.
     fn elapsed(&self, from: &Mark, to: &Mark) -> Result<Duration, Fault>;
 
-    /// Words of the host, all zero, which kernels can write and read.
+    /// Allocates zeroed words of the host, which kernels can read and write.
     fn words(&self, count: usize) -> Result<Words, Fault>;
 }
 
-/// What makes machine code of a text.
+/// Compiles text to machine code.
 pub trait Compiler: Send + Sync + fmt::Debug {
-    /// The machine code of a text for an architecture.
+    /// Compiles a text for an architecture.
     ///
     /// # Errors
-    /// [`Fault::Compiler`], with what the compiler says.
+    ///
+    /// [`Fault::Compiler`], with the compiler's log.
     fn compile(&self, text: &str, architecture: &str) -> Result<Cubin, Fault>;
 
-    /// What became of the files that it made.
+    /// Returns the statistics of compiled files.
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()
     }
 }
 
-/// A loaded kernel. It is unloaded when it is dropped, and when what is queued has been done.
+/// Holds a loaded kernel.
+///
+/// On drop it is unloaded after all queued work.
 pub struct Function {
-    /// What it takes of a device.
+    /// Its resource needs.
     pub needs: Needs,
     made: Box<dyn Any + Send + Sync>,
 }
 
-/// What a loaded kernel takes of a device.
+/// Describes the resource needs of a loaded kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Needs {
     /// Registers of a thread.
     pub registers: u32,
     /// Bytes of shared memory of a block.
     pub shared: u32,
-    /// Bytes of memory of its own that a thread has: its stack, and registers that are spilled.
+    /// Bytes of local memory of a thread: its stack, and spilled registers.
     pub local: u32,
-    /// The most threads that a block may have.
+    /// The maximal number of threads of a block.
     pub threads: u32,
 }
 
 impl Function {
-    /// A kernel, and the driver's own part of it.
+    /// Wraps the driver's own part of a kernel.
     pub fn new(needs: Needs, made: impl Any + Send + Sync) -> Function {
         Function {
             needs,
@@ -185,7 +200,7 @@ impl Function {
         }
     }
 
-    /// The driver's own part, if it is that driver's.
+    /// Returns the driver's own part, if its type matches.
     pub fn made<T: Any>(&self) -> Result<&T, Fault> {
         let foreign = || Fault::Refused("the kernel was loaded by another driver".into());
         self.made.downcast_ref().ok_or_else(foreign)
@@ -200,16 +215,16 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A mark in a driver's queue.
+/// Holds a mark in a driver's queue.
 pub struct Mark(Box<dyn Any + Send + Sync>);
 
 impl Mark {
-    /// A mark, which is the driver's own.
+    /// Wraps the driver's own mark.
     pub fn new(made: impl Any + Send + Sync) -> Mark {
         Mark(Box::new(made))
     }
 
-    /// The driver's own, if it is that driver's.
+    /// Returns the driver's own mark, if its type matches.
     pub fn made<T: Any>(&self) -> Result<&T, Fault> {
         let foreign = || Fault::Refused("the mark was made by another driver".into());
         self.0.downcast_ref().ok_or_else(foreign)
@@ -222,8 +237,10 @@ impl fmt::Debug for Mark {
     }
 }
 
-/// Words of the host that kernels write and read, too: the host reads them behind a [`wait`](Driver::wait), without a
-/// copy. They are freed when what is queued has been done, for which dropping them waits; so they had better be kept.
+/// Holds host words that kernels read and write, too.
+///
+/// The host reads them after a [`wait`](Driver::wait), without a copy. Dropping them waits for all
+/// queued work. So they should be kept for reuse.
 pub struct Words {
     address: Address,
     at: NonNull<AtomicU64>,
@@ -237,10 +254,11 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// So many words from `at` on, which kernels see at an address.
+    /// Wraps `count` words from `at` on, at `address` for kernels.
     ///
     /// # Safety
-    /// They have values, they live as long as their owner does, and nobody writes to them other than atomically or by
+    ///
+    /// The words are initialised and live as long as their owner. All other writes are atomic or by
     /// kernels.
     pub unsafe fn new(
         address: Address,
@@ -256,7 +274,7 @@ impl Words {
         }
     }
 
-    /// Where kernels see them.
+    /// Returns the address for kernels.
     pub fn address(&self) -> Address {
         self.address
     }

@@ -1,12 +1,14 @@
-//! NVIDIA's compiler: from the text of kernels to machine code for an architecture. It needs no device.
+//! NVIDIA's compiler: from kernel text to machine code for an architecture.
 //!
-//! | module | room for |
+//! It needs no device.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `places` | where it is looked for |
-//! | `library` | its calls |
+//! | `places` | the search for the library |
+//! | `library` | its functions |
 //!
-//! It is loaded by its path, and not by way of `cudarc`: that one knows only the loader's own places, and one NVRTC for
-//! the whole process.
+//! The library is loaded by path and not through `cudarc`. That crate knows only the loader's own
+//! places, and one NVRTC for the whole process.
 
 mod library;
 mod places;
@@ -19,28 +21,35 @@ use std::ffi::CString;
 use std::fmt;
 use std::path::Path;
 
-/// What kernels are compiled with, beside their architecture. Without contraction they have the bits of other backends.
+/// Compiler options besides the architecture. Without contraction, kernels give the bits of other
+/// backends.
 const OPTIONS: &[&str] = &[
     "--std=c++17",
     "--fmad=false",
-    // Closures say nothing of where they run.
+    // Closures have no annotation of their execution space.
     "--device-as-default-execution-space",
     "--ptxas-options=-v",
 ];
 
-/// NVIDIA's compiler, loaded. Several threads may use it at once.
+/// Holds NVIDIA's compiler.
+///
+/// Several threads may use it at once.
 pub struct Nvrtc {
     library: Library,
     version: (u32, u32),
 }
 
 impl Nvrtc {
-    /// The compiler that is found first: in the folder that `LIVEFUSION_NVRTC` names, and nowhere else; else where
-    /// `backends/cuda/nvrtc.sh` puts it, in a CUDA installation (`CUDA_HOME`, `CUDA_PATH`), among Python's packages
-    /// (`VIRTUAL_ENV`, `CONDA_PREFIX`), where the loader finds it, in `/usr/local/cuda`, with the Python of `PATH`.
+    /// Loads the first compiler found.
+    ///
+    /// If `LIVEFUSION_NVRTC` names a folder, only that is searched. Otherwise these places are
+    /// tried in order: the folder of `backends/cuda/nvrtc.sh`, a CUDA installation (`CUDA_HOME`,
+    /// `CUDA_PATH`), Python's packages (`VIRTUAL_ENV`, `CONDA_PREFIX`), the loader's places,
+    /// `/usr/local/cuda`, the Python of `PATH`.
     ///
     /// # Errors
-    /// [`Fault::Missing`] if it is nowhere; it says where it was looked for.
+    ///
+    /// [`Fault::Missing`] if there is none. It lists the searched places.
     pub fn find() -> Result<Nvrtc, Fault> {
         let mut tried = Vec::new();
         for place in places::from_environment() {
@@ -56,7 +65,7 @@ impl Nvrtc {
         )))
     }
 
-    /// The compiler in a place; or in words why there is none.
+    /// Loads the compiler in a place, or returns the reason why it is not there.
     fn at(place: &Place) -> Result<Nvrtc, String> {
         let library = match place {
             Place::Folder(folder) => Library::in_folder(folder)?,
@@ -68,17 +77,17 @@ impl Nvrtc {
         })
     }
 
-    /// Where it is, if the loader was not asked.
+    /// Returns its path, unless the loader found it.
     pub fn path(&self) -> Option<&Path> {
         self.library.path()
     }
 
-    /// Its version: 13, 0.
+    /// Returns its version, such as (13, 0).
     pub fn version(&self) -> (u32, u32) {
         self.version
     }
 
-    /// What tells it from others that give other code: its version, its size, what it is told.
+    /// Identifies the compiler's output by its version, size and options.
     pub fn identity(&self) -> String {
         let (major, minor) = self.version;
         let bytes = self
@@ -94,17 +103,21 @@ impl Nvrtc {
     /// Compiles a text for an architecture.
     ///
     /// # Errors
-    /// [`Fault::Compiler`], with what it says.
+    ///
+    /// [`Fault::Compiler`], with its log.
     pub fn compile(&self, text: &str, architecture: &str) -> Result<Program<'_>, Fault> {
         self.compile_so(text, architecture, OPTIONS)
     }
 
-    /// Whether a text compiles, in a part of the time: there is code for an abstract machine then, which is slow.
+    /// Checks that a text compiles, faster than [`compile`](Nvrtc::compile).
+    ///
+    /// The result is slow code for an abstract machine.
     ///
     /// # Errors
-    /// [`Fault::Compiler`], with what it says.
+    ///
+    /// [`Fault::Compiler`], with its log.
     pub fn check(&self, text: &str, architecture: &str) -> Result<Program<'_>, Fault> {
-        // Older ones know of no such option.
+        // Older versions lack this option.
         let quick = (self.version >= (13, 0)).then_some("--Ofast-compile=max");
         let quick: Vec<&str> = OPTIONS.iter().copied().chain(quick).collect();
         self.compile_so(text, &architecture.replace("sm_", "compute_"), &quick)
@@ -125,7 +138,7 @@ impl Nvrtc {
         let options: Vec<CString> = std::iter::once(Ok(architecture))
             .chain(others)
             .collect::<Result<_, _>>()?;
-        // SAFETY: the text is dropped behind the program, with which it goes.
+        // SAFETY: the text is dropped after the program, with which it is stored.
         let raw = unsafe { self.library.create(&text) }.map_err(refused)?;
         let program = Program {
             nvrtc: self,
@@ -150,7 +163,7 @@ impl fmt::Debug for Nvrtc {
     }
 }
 
-/// A text that was compiled.
+/// Holds a compiled text.
 pub struct Program<'a> {
     nvrtc: &'a Nvrtc,
     raw: Raw,
@@ -159,7 +172,7 @@ pub struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// The machine code, with what the compiler said.
+    /// Returns the machine code, with the compiler's log.
     pub fn cubin(&self) -> Result<Cubin, Fault> {
         // SAFETY: the program is there until this is dropped.
         let image = said(unsafe { self.nvrtc.library.cubin(self.raw) })?;
@@ -167,13 +180,13 @@ impl Program<'_> {
         Ok(unsafe { Cubin::new(image, self.log()?) })
     }
 
-    /// The code as text for an abstract machine, from which the machine code was made.
+    /// Returns the PTX from which the machine code was made.
     pub fn ptx(&self) -> Result<String, Fault> {
         // SAFETY: the program is there until this is dropped.
         said(unsafe { self.nvrtc.library.ptx(self.raw) })
     }
 
-    /// What the compiler said.
+    /// Returns the compiler's log.
     pub fn log(&self) -> Result<String, Fault> {
         // SAFETY: the program is there until this is dropped.
         said(unsafe { self.nvrtc.library.log(self.raw) })

@@ -1,28 +1,28 @@
-//! Memory of a device that is used again.
+//! Recycled device memory.
 //!
-//! To get memory from a driver takes as long as many a kernel does, and to give it back waits for all that is queued.
-//! So what is dropped is kept for who asks next, under these rules:
+//! An allocation by the driver takes as long as many kernels, and freeing waits for all queued work.
+//! So dropped memory is kept for later requests. The rules:
 //!
-//! * sizes are rounded up, by an eighth at most, so that requests of about one size get the same blocks;
-//! * a request gets the shortest block that is long enough, and not longer by more than a quarter; of those the one
-//!   that came last;
-//! * never more than [`limit`](Pool::limit) bytes are kept, and the oldest go first;
-//! * if the device has no memory left, all that is kept is given back, and it is asked once more.
+//! * Sizes are rounded up, by an eighth at most, so that similar requests get the same blocks.
+//! * A request gets the shortest block that is long enough and at most a quarter longer. Among
+//!   equal blocks it gets the newest.
+//! * At most [`limit`](Pool::limit) bytes are kept, and the oldest blocks go first.
+//! * If the device has no memory left, all kept blocks are freed, and the request is repeated.
 //!
-//! A block may be dropped while kernels that use it are queued: whoever gets it next puts its own work behind them in
-//! the one queue that there is, and what the host writes to it comes by that queue, too.
+//! A block may be dropped while queued kernels use it. The next owner's work follows in the same
+//! queue, and so do the host's writes.
 
 use super::{Address, Driver, Fault};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The shortest block. Drivers begin memory at multiples of it.
+/// The shortest block. Drivers align memory to it.
 const SMALLEST: usize = 256;
 
-/// A request may get a block that is longer by a quarter.
+/// A recycled block exceeds its request by at most a quarter.
 const SLACK: usize = 4;
 
-/// Memory of a device, and what of it is kept for later.
+/// Holds memory of a device, in use and kept.
 pub struct Pool {
     driver: Arc<dyn Driver>,
     state: Mutex<State>,
@@ -37,7 +37,7 @@ struct State {
     limit: usize,
 }
 
-/// Memory as it was allocated.
+/// An allocation of the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Block {
     at: Address,
@@ -45,7 +45,7 @@ struct Block {
 }
 
 impl Pool {
-    /// A pool of a device, which keeps at most half of the device's memory.
+    /// Creates a pool that keeps at most half of the device's memory.
     pub fn new(driver: Arc<dyn Driver>) -> Arc<Pool> {
         let limit = usize::try_from(driver.device().memory / 2).unwrap_or(usize::MAX);
         Arc::new(Pool {
@@ -57,15 +57,17 @@ impl Pool {
         })
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
     }
 
-    /// Memory of so many bytes, whatever is in them.
+    /// Takes uninitialised memory.
     ///
     /// # Errors
-    /// [`Fault::OutOfMemory`], also when nothing is kept; what the driver says.
+    ///
+    /// [`Fault::OutOfMemory`] if the device lacks memory even without kept blocks, or the driver's
+    /// fault.
     pub fn take(self: &Arc<Pool>, bytes: usize) -> Result<Memory, Fault> {
         let whole = rounded(bytes).ok_or(Fault::OutOfMemory { bytes })?;
         let kept = self.state().take(whole);
@@ -83,8 +85,9 @@ impl Pool {
         })
     }
 
-    /// Does something that takes memory of the device, as loading a kernel does. If there is none, all that is kept is
-    /// given back, and it is done once more.
+    /// Runs an action that needs device memory, such as loading a kernel.
+    ///
+    /// If memory is exhausted, all kept blocks are freed, and the action is repeated.
     pub fn making_room<T>(&self, mut take: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
         match take() {
             Err(Fault::OutOfMemory { .. }) => {
@@ -95,12 +98,14 @@ impl Pool {
         }
     }
 
-    /// How many bytes of dropped memory are kept at most.
+    /// Returns the limit of kept bytes.
     pub fn limit(&self) -> usize {
         self.state().limit
     }
 
-    /// Keeps at most so many bytes of dropped memory from now on; 0 keeps none.
+    /// Sets the limit of kept bytes.
+    ///
+    /// 0 keeps none.
     pub fn set_limit(&self, bytes: usize) {
         let gone = {
             let mut state = self.state();
@@ -110,17 +115,17 @@ impl Pool {
         self.free(gone);
     }
 
-    /// How many bytes of dropped memory are kept now.
+    /// Returns the number of kept bytes.
     pub fn kept(&self) -> usize {
         self.state().kept_bytes
     }
 
-    /// How many bytes are in use.
+    /// Returns the number of bytes in use.
     pub fn used(&self) -> usize {
         self.state().used_bytes
     }
 
-    /// Gives all that is kept back to the device.
+    /// Returns all kept memory to the device.
     pub fn clear(&self) {
         let gone = self.state().shed(0);
         self.free(gone);
@@ -141,12 +146,13 @@ impl Pool {
 
     fn free(&self, blocks: Vec<Block>) {
         for block in blocks {
-            // SAFETY: the pool allocated it, and neither a `Memory` nor the list of what is kept has it any more.
+            // SAFETY: the pool allocated it, and neither a `Memory` nor the list of kept blocks has
+            // it any more.
             unsafe { self.driver.free(block.at) };
         }
     }
 
-    /// Nobody asks the driver for anything while this is held.
+    /// Locks the state. The driver is never called while the lock is held.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,7 +176,7 @@ impl fmt::Debug for Pool {
 }
 
 impl State {
-    /// The kept block that suits a request best.
+    /// Returns the best kept block for a request.
     fn take(&mut self, bytes: usize) -> Option<Block> {
         let fits = |b: &Block| b.bytes >= bytes && b.bytes - bytes <= bytes / SLACK;
         let found = self.kept.iter().enumerate().rev().filter(|(_, b)| fits(b));
@@ -180,7 +186,7 @@ impl State {
         Some(block)
     }
 
-    /// Takes out the oldest blocks until no more than so many bytes are kept.
+    /// Removes the oldest blocks until at most `most` bytes are kept.
     fn shed(&mut self, most: usize) -> Vec<Block> {
         let mut n = 0;
         for block in &self.kept {
@@ -194,15 +200,15 @@ impl State {
     }
 }
 
-/// A size rounded up to one of eight between each power of two and the next; none if there is no such number.
+/// Rounds a size up to one of eight steps between powers of two. Returns `None` on overflow.
 fn rounded(bytes: usize) -> Option<usize> {
     let step = (bytes.checked_next_power_of_two()? / 16).max(SMALLEST);
     bytes.max(1).checked_next_multiple_of(step)
 }
 
-/// Memory of a device that somebody has. It goes back to its pool when it is dropped.
+/// Holds memory of a device, which returns to its pool on drop.
 ///
-/// Its bytes are read and written here in the order of the device's queue, as kernels read and write them.
+/// Reads and writes follow the order of the device's queue, as those of kernels do.
 pub struct Memory {
     pool: Arc<Pool>,
     block: Block,
@@ -210,48 +216,48 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Where it is.
+    /// Returns its address.
     pub fn address(&self) -> Address {
         self.block.at
     }
 
-    /// How many bytes it has.
+    /// Returns its length in bytes.
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// The pool that it is of.
+    /// Returns its pool.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
 
-    /// Writes bytes from one of its bytes on.
+    /// Writes bytes from position `at` on.
     pub fn write(&mut self, at: usize, from: &[u8]) -> Result<(), Fault> {
         let to = self.part(at, from.len())?;
         // SAFETY: this memory has these bytes.
         unsafe { self.pool.driver.to_device(to, from) }
     }
 
-    /// Reads bytes from one of its bytes on, and waits for them.
+    /// Reads bytes from position `at` on, and waits for them.
     pub fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Fault> {
         let from = self.part(at, to.len())?;
         // SAFETY: this memory has these bytes.
         unsafe { self.pool.driver.to_host(to, from) }
     }
 
-    /// Gives some of its bytes one value.
+    /// Sets a range of bytes to one value.
     pub fn fill(&mut self, at: usize, bytes: usize, value: u8) -> Result<(), Fault> {
         let at = self.part(at, bytes)?;
         // SAFETY: this memory has these bytes.
         unsafe { self.pool.driver.fill(at, bytes, value) }
     }
 
-    /// Copies its first bytes to where others of it begin, behind them.
+    /// Copies its first bytes to a later position in the same memory.
     pub fn repeat(&mut self, at: usize, bytes: usize) -> Result<(), Fault> {
         if at < bytes {
             return Err(Fault::Refused(format!(
@@ -263,7 +269,7 @@ impl Memory {
         unsafe { self.pool.driver.copy(to, from, bytes) }
     }
 
-    /// Copies the first bytes of another memory of this pool here, to its first ones.
+    /// Copies the first bytes of another memory of this pool to its own start.
     pub fn copy_from(&mut self, other: &Memory, bytes: usize) -> Result<(), Fault> {
         if !Arc::ptr_eq(&self.pool, &other.pool) {
             return Err(Fault::Refused(
@@ -275,7 +281,7 @@ impl Memory {
         unsafe { self.pool.driver.copy(to, from, bytes) }
     }
 
-    /// Where some of its bytes begin, if it has them.
+    /// Returns the address of a range of its bytes, if it is in bounds.
     fn part(&self, at: usize, bytes: usize) -> Result<Address, Fault> {
         let outside = || {
             Fault::Refused(format!(

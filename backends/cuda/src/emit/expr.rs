@@ -1,5 +1,7 @@
-//! Operators and constants in C++. Operators are functions of the prelude, but for what C++ has in the same sense, and
-//! transcendental functions, whose bodies are written into the text: they have the bits that they have on a processor.
+//! Operators and constants in C++.
+//!
+//! Operators are functions of the prelude, or C++ operators with the same semantics. The bodies of
+//! transcendental functions are written into the text, so they give the host's bits.
 
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Function, StmtKind, Var};
@@ -9,7 +11,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
-/// The functions that a text needs beside the prelude's.
+/// Collects the functions that a text needs besides the prelude's.
 #[derive(Default)]
 pub struct Functions {
     seen: FxHashSet<String>,
@@ -17,13 +19,14 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Their text.
+    /// Returns their text.
     pub fn text(&self) -> String {
         self.text.clone()
     }
 
-    /// An operator of operands that are names, literals or in parentheses. `from` is the type of the first (of the arms, for
-    /// `select`), `to` the result's.
+    /// Writes an operator whose operands are names, literals or parenthesised.
+    ///
+    /// `from` is the type of the first operand (of the arms, for `select`), and `to` the result's.
     pub fn op(&mut self, op: Op, from: Ty, to: Ty, args: &[String]) -> String {
         use Op::*;
         let infix = |sign: &str| format!("{} {sign} {}", args[0], args[1]);
@@ -63,12 +66,12 @@ impl Functions {
         }
     }
 
-    /// The name of a transcendental function, whose body is written.
+    /// Returns the name of a transcendental function, and writes its body on first use.
     fn transcendental(&mut self, op: Op, ty: Ty) -> String {
         let body = math::body(op, ty);
         let function = body.as_ref().and_then(|b| Some((b, b.functions.first()?)));
         let Some((body, function)) = function else {
-            // The device's own: its last bits may differ.
+            // The device's own function: its last bits may differ.
             return format!("lf_{}", snake(op));
         };
         let name = format!("lf_{}_{ty}", snake(op));
@@ -116,7 +119,7 @@ fn local(program: &Loop, v: Var) -> &str {
     program.name(v)
 }
 
-/// An operator's name with `_` between its words: `div_euclid`.
+/// Returns an operator's name with `_` between its words: `div_euclid`.
 fn snake(op: Op) -> String {
     let mut name = String::new();
     for c in op.name().chars() {
@@ -128,14 +131,14 @@ fn snake(op: Op) -> String {
     name
 }
 
-/// A constant.
+/// Writes a constant.
 pub fn constant(c: Const) -> String {
     match c.ty {
         Ty::Bool => (c.bits & 1 == 1).to_string(),
         Ty::U64 => format!("{}ull", c.bits),
         Ty::U32 => format!("{}u", c.bits),
         Ty::U8 | Ty::U16 => format!("{}({})", c.ty, c.bits),
-        // The least integer is no literal.
+        // C++ has no literal for the least integer.
         Ty::I64 => format!("i64({}ull)", c.bits),
         Ty::I8 | Ty::I16 | Ty::I32 => format!("{}({})", c.ty, c.bits as i64),
         Ty::F32 => float(f64::from(f32::from_bits(c.bits as u32)), c, "f"),

@@ -1,11 +1,12 @@
-//! What an iteration hands on to itself: see [`livefusion_tile::threads::handed`]. It is written whatever level is summed up, since what reads it
-//! again is.
+//! Contracted arrays within an iteration: see [`livefusion_tile::threads::handed`].
+//!
+//! Their stores are written in the summary of every level, as are the loads that read them.
 
 use super::Emit;
 use loop_lang::ir::{Atom, RateId, Var};
 
 impl Emit<'_> {
-    /// The cells of the iterations of a loop rate: variables.
+    /// Declares the scalars that replace contracted arrays in the iterations of a loop rate.
     pub(super) fn cells(&mut self, rate: RateId) {
         let cells = self.shape.handed.cells.iter();
         let mut cells: Vec<Var> = cells
@@ -20,7 +21,7 @@ impl Emit<'_> {
         }
     }
 
-    /// An element that an earlier part of the iteration hands on.
+    /// Reads an element of a contracted array.
     pub(super) fn handed_on(&self, array: Var, index: Atom) -> Option<String> {
         if self.shape.handed.cells.contains_key(&array) {
             return Some(self.names.var(array).to_string());
@@ -29,7 +30,7 @@ impl Emit<'_> {
         Some(format!("lf_read({}, {at})", self.value(Atom::Var(array))))
     }
 
-    /// Hands an element on to later parts of the iteration.
+    /// Writes an element of a contracted array.
     pub(super) fn hand_on(&self, array: Var, index: Atom, value: Atom) -> Option<String> {
         let value = self.value(value);
         if self.shape.handed.cells.contains_key(&array) {
@@ -40,7 +41,8 @@ impl Emit<'_> {
         Some(format!("lf_write({array}, {at}, {value});"))
     }
 
-    /// The strips of which the loop makes room for one row, and how many elements that has.
+    /// Returns the strips (contracted to one row) that the loop allocates, with the length of a
+    /// row.
     pub(super) fn strips(&self) -> Vec<(Var, Atom)> {
         let strips = self.shape.handed.strips.iter();
         let mut strips: Vec<_> = strips.filter_map(|(v, s)| Some((*v, s.length?))).collect();
@@ -48,7 +50,7 @@ impl Emit<'_> {
         strips
     }
 
-    /// Where an element of a row is in the strips of all rows.
+    /// Returns the position of a row's element in the strips of all rows.
     fn in_strip(&self, array: Var, index: Atom) -> Option<String> {
         let strip = self.shape.handed.strips.get(&array)?;
         let first = self.value(Atom::Var(strip.first));

@@ -1,87 +1,90 @@
-//! A kernel's text, and what has to be known to launch it.
+//! A kernel's text, with the data for its launch.
 
 use livefusion_tile::threads::form::Tiles;
 use livefusion_tile::threads::path::Path;
 use loop_lang::ir::{Atom, Var};
 
-/// A kernel's text, and how it is launched.
+/// Holds a kernel's text and the data for its launch.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The text, behind the prelude's.
+    /// The text after the prelude.
     pub text: String,
     /// The kernel's name in it.
     pub name: String,
-    /// What it is given, in order: see [`Shape::given`](livefusion_tile::threads::shape::Shape::given).
+    /// Its parameters, in order: see
+    /// [`Shape::given`](livefusion_tile::threads::shape::Shape::given).
     pub given: Vec<Given>,
-    /// How many words the groups of each level have, and which variables these are.
+    /// The variables of the groups of each level, one word each.
     pub levels: Vec<Vec<Var>>,
-    /// Whether it may be left before its bound.
+    /// Whether the loop may exit before its bound.
     pub leaves: bool,
-    /// Whether its groups are too wide for tiles to look back: they are summed up in passes of their own.
+    /// Whether its groups are too wide for look-back. Then separate passes sum them up.
     pub wide: bool,
-    /// Whether it runs once more, when it is known whose writes are the last ones.
+    /// Whether it runs once more when the last write of each element is known.
     pub settles: bool,
-    /// Whether one thread has all of a step: a single one knows that its writes are the last ones.
+    /// Whether one thread has a whole step. Then the writes of a single step are the last ones.
     pub by_itself: bool,
     /// Whether its steps do anything but sum groups up.
     pub acts: bool,
-    /// How elements are dealt out.
+    /// The sizes of its tiles.
     pub tiles: Tiles,
-    /// How many words the parts of each level have.
+    /// The number of words of each level's parts.
     pub parts: Vec<usize>,
-    /// How elements are shared among threads, if that is not only a matter of the steps of the root.
+    /// How elements are shared among threads, if the steps of the root alone do not determine it.
     pub shared: Option<Path>,
-    /// Arrays of which the loop makes room for one row, and how many elements that has: each row needs its own.
+    /// Arrays that the loop allocates for one row, with the row's length. Each row needs its own.
     pub strips: Vec<(Var, Atom)>,
-    /// A kernel of the same text that goes before, over the steps of the root, and says how many there are.
+    /// A kernel of the same text that runs before, over the steps of the root, and counts the
+    /// elements.
     pub places: Option<Box<Kernel>>,
-    /// One of the same text that runs in the place of this where rows are many.
+    /// A kernel of the same text that replaces this one if rows are many.
     pub rows: Option<Box<Kernel>>,
-    /// From how many threads on that is so.
+    /// The number of threads from which it does.
     pub teams: u64,
-    /// One of the same text that runs in the place of this where nobody can tell where rows lie.
+    /// A kernel of the same text that replaces this one if the rows cannot be located.
     pub anywhere: Option<Box<Kernel>>,
-    /// Which of the loop's kernels it is.
+    /// Its number among the loop's kernels.
     pub number: usize,
 }
 
-/// One of the launches of a kernel.
+/// Describes one of the launches of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pass {
-    /// Which: of the passes that sum up wide groups, one that sums up a level, and one that scans what it came to.
+    /// Its number. Wide groups have two passes per level: one sums up, and the next scans the sums.
     pub number: u64,
-    /// Whether it is known whose writes are the last ones.
+    /// Whether the last write of each element is known.
     pub settles: bool,
-    /// How many blocks it has.
+    /// The number of blocks.
     pub blocks: u64,
 }
 
-/// Something that a kernel is given.
+/// Lists the kinds of kernel parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
-    /// A scalar: a word.
+    /// A scalar, as a word.
     Scalar(Var),
     /// An array: its address and its length.
     Array(Var),
-    /// What groups start with, variable by variable: a word each.
+    /// The start of a group's variable, as a word.
     Start(Var),
-    /// Room for a word of each row: its address and its length.
+    /// Memory for a word of each row: its address and its length.
     Places,
-    /// Room for a word of each element that may be overwritten anywhere: see [`Last`](livefusion_tile::threads::shape::Last).
+    /// Memory for a word of each element that may be overwritten in any order: see
+    /// [`Last`](livefusion_tile::threads::shape::Last).
     Winners(usize),
-    /// How many threads a team has: a power of two, at most a block.
+    /// The number of threads of a team: a power of two, at most a block.
     Team,
 }
 
 impl Kernel {
-    /// This kernel, and those beside it in its text.
+    /// Lists this kernel, and the others in its text.
     pub fn all(&self) -> impl Iterator<Item = &Kernel> {
         let beside = [&self.places, &self.rows, &self.anywhere];
         let beside = beside.into_iter().flatten().map(|k| &**k);
         std::iter::once(self).chain(beside)
     }
 
-    /// Numbers this kernel and those beside it, from a number on; gives the next one.
+    /// Numbers this kernel and the others in its text from `first` on. Returns the next number.
     pub(crate) fn count_from(&mut self, first: usize) -> usize {
         self.number = first;
         let mut next = first + 1;
@@ -92,19 +95,19 @@ impl Kernel {
         next
     }
 
-    /// Those beside it.
+    /// Lists the other kernels in its text.
     pub(crate) fn beside_mut(&mut self) -> impl Iterator<Item = &mut Kernel> {
         let beside = [&mut self.places, &mut self.rows, &mut self.anywhere];
         beside.into_iter().flatten().map(|k| &mut **k)
     }
 
-    /// Its launches for so many steps, by so many blocks, in their order.
+    /// Lists its launches for `steps` steps by `blocks` blocks, in order.
     pub fn passes(&self, steps: u64, blocks: u64) -> Vec<Pass> {
         let levels = if self.wide { self.parts.len() } else { 0 };
         let pass = |number, settles| Pass {
             number,
             settles,
-            // One scans what all came to.
+            // One block scans the sums of all blocks.
             blocks: if number % 2 == 0 { blocks } else { 1 },
         };
         let last = 2 * levels as u64;
@@ -115,36 +118,42 @@ impl Kernel {
         sums.chain(acts).chain(settles).collect()
     }
 
-    /// How many cells so many blocks need at most for what they, or their so many tiles, tell each other, level by level.
+    /// Returns the maximal number of cells for communication, level by level.
+    ///
+    /// The blocks, or their `tiles` tiles, communicate through these.
     pub fn cells(&self, tiles: u64, blocks: u64) -> Vec<u64> {
         if self.wide {
-            // What each comes to, what is before its next tile, and what its warps come to.
+            // Each block's sum, the prefix of its next tile, and its warps' sums.
             let each = 2 + u64::from(self.threads() / 32);
             let cells = |words: &usize| (*words as u64).div_ceil(2) * each * blocks;
             return self.parts.iter().map(cells).collect();
         }
         let levels = self.parts.iter().map(|words| *words as u64 * tiles);
-        // Where a tile leaves, and whether any has.
+        // The exit of each tile, and whether any tile has one.
         levels.chain(self.leaves.then_some(tiles + 1)).collect()
     }
 
-    /// How many words it gives. Behind those of the groups it says where it was left, if it may be.
+    /// Returns the number of result words.
+    ///
+    /// If the loop may exit, the position of the exit follows the groups' words.
     pub fn words(&self) -> usize {
         let groups: usize = self.parts.iter().sum();
         groups + if self.leaves { 2 } else { 0 }
     }
 
-    /// How many threads a block has.
+    /// Returns the number of threads of a block.
     pub fn threads(&self) -> u32 {
         self.tiles.threads
     }
 
-    /// How many tiles so many steps are. Any number of blocks from one up to this will do.
+    /// Returns the number of tiles of `steps` steps.
+    ///
+    /// Any positive number of blocks up to this works.
     pub fn tiles(&self, steps: u64) -> u64 {
         steps.div_ceil(u64::from(self.tiles.threads * self.tiles.elements))
     }
 
-    /// How many of so many blocks are best on a device that holds so many at once.
+    /// Returns the best number of blocks, given the number of resident ones.
     pub fn blocks(&self, blocks: u64, held: u64) -> u64 {
         let most = match self.tiles.goes_on {
             true => held,

@@ -1,5 +1,7 @@
-//! Where iterations may leave the loop: see `exits.cuh`. Functions of steps have two forms then, each with effects and without: one
-//! goes on whatever happens, for the summaries of what comes before; the other one ends where it leaves, and says so.
+//! Exits of iterations from the loop: see `exits.cuh`.
+//!
+//! Step functions then have two forms. One ignores exits, for summaries of earlier steps. The other
+//! ends at an exit and returns it. Each form exists with and without effects.
 
 use super::Emit;
 use livefusion_tile::threads::plan::Work;
@@ -7,7 +9,8 @@ use livefusion_tile::threads::shape::at;
 use loop_lang::ir::{Place, Section};
 
 impl Emit<'_> {
-    /// The template of a step where rates are nested, and what it returns. At the highest level it acts.
+    /// Returns the template and result type of a step with nested rates. At the highest level it
+    /// has effects.
     pub(super) fn step_kind(&self) -> [&'static str; 2] {
         match self.shape.exits.any {
             true => [
@@ -18,7 +21,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Whether such a step has effects.
+    /// Returns the condition for effects in such a step.
     pub(super) fn acts(&self) -> &'static str {
         match self.shape.exits.any {
             true => "ACTS",
@@ -26,7 +29,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The end of a step, or of a part that has no more to do.
+    /// Returns the end of a step, or of a part without further work.
     pub(super) fn goes_on(&self) -> &'static str {
         match self.shape.exits.any {
             true => "return LF_GOES_ON;",
@@ -34,14 +37,14 @@ impl Emit<'_> {
         }
     }
 
-    /// Behind a loop in a loop: where both are left.
+    /// Leaves the enclosing loop too, after an inner loop whose exit leaves both.
     pub(super) fn leaves_on(&mut self) {
         if self.shape.exits.nested && self.open.len() > 1 {
             self.line("if (lf_out > 0) { --lf_out; break; }");
         }
     }
 
-    /// The ways out at a place.
+    /// Writes the exits at a place.
     pub(super) fn ways_out(&mut self, place: Place) {
         let how = match place == at(self.shape.root, 0, Section::Guard) {
             true => "LF_LEFT_BEFORE",
@@ -54,7 +57,7 @@ impl Emit<'_> {
             tests.push(format!("!({})", self.value(unless)));
             let tests = tests.join(" && ");
             if let Some(nest) = nest {
-                // It is the end of the innermost loop, and of some around it.
+                // The exit ends the innermost loop, and some around it.
                 let around = self.open.iter().rev().take_while(|r| **r != nest).count();
                 match around {
                     0 => self.line(&format!("if ({tests}) break;")),
@@ -63,7 +66,7 @@ impl Emit<'_> {
                 continue;
             }
             if let Work::Teams { .. } = self.shape.work {
-                // Whoever is in a block takes part in what it exchanges.
+                // All threads of a block take part in its communication.
                 self.open(&format!("if ({tests} && lf_how == LF_GOES_ON) {{"));
                 self.line(&format!("lf_how = {how};"));
                 self.line("lf_left = state;");
@@ -71,7 +74,7 @@ impl Emit<'_> {
                 self.close();
                 continue;
             }
-            // Counters of the loops around it are where they got to.
+            // The counters of the surrounding loops are stored before the exit.
             let counted = self
                 .running
                 .iter()

@@ -1,4 +1,4 @@
-//! The groups of a kernel, level by level: what their parts are, how these begin and are joined.
+//! The groups of a kernel by level: their parts, initial values and joins.
 
 use super::{Emit, Form};
 use loop_lang::ir::{Atom, Combine, GroupId, RateKind, Var};
@@ -10,7 +10,7 @@ impl Emit<'_> {
         for (k, level) in self.levels.clone().iter().enumerate() {
             let vars = self.shape.vars(level);
             let sizes = vars.iter().map(|v| self.shape.program.ty(*v).elem().size());
-            // Threads tell each other words of four bytes.
+            // Threads exchange words of four bytes.
             let align = sizes.max().unwrap_or(4).max(4);
             self.open(&format!("struct alignas({align}) Part{k} {{"));
             for v in vars {
@@ -37,7 +37,7 @@ impl Emit<'_> {
         self.line("template <u32 K, class Unused = void> struct Level;");
     }
 
-    /// How parts of a level begin, and are joined.
+    /// Writes the initial values and joins of a level's parts.
     pub(super) fn level(&mut self, k: usize) {
         let shape = self.shape;
         let level = &self.levels[k].clone();
@@ -58,7 +58,7 @@ impl Emit<'_> {
         if !counts.is_empty() {
             self.short(&vars, &counts);
         }
-        // Groups that all begin anew in a row take nothing of what comes before that.
+        // If all groups restart in a row, they ignore everything before it.
         let absorbs = match again.len() == level.len() {
             true => Some("x.lf_begun"),
             false => Some("false").filter(|_| !counts.is_empty()),
@@ -110,7 +110,7 @@ impl Emit<'_> {
         self.line("};");
     }
 
-    /// A part within a tile, where nothing counts further than a tile has elements.
+    /// Writes a part within a tile, whose counts are at most the tile's elements.
     fn short(&mut self, vars: &[Var], counts: &[Var]) {
         let types = vars.iter().map(|v| match counts.contains(v) {
             true => Ty::U32,
@@ -145,7 +145,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Whether a variable is the count of a sub rate: from none on, one more for each element that is admitted.
+    /// Returns whether a variable counts the admitted elements of a sub rate, from zero on.
     fn counts(&self, v: Var) -> bool {
         let program = self.shape.program;
         let is_count =
@@ -158,7 +158,7 @@ impl Emit<'_> {
         adds && program.rates.iter().any(|r| is_count(r.kind))
     }
 
-    /// `ab` of `a` and `b`, in the variables of a group.
+    /// Writes `ab` as the join of `a` and `b`, in the variables of a group.
     pub(super) fn join(&mut self, id: GroupId) {
         let group = self.shape.group(id);
         let names: Vec<String> = group

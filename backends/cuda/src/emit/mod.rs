@@ -1,4 +1,4 @@
-//! The text of a kernel: what a step does, what groups are, and what it is launched with.
+//! The text of a kernel: its steps, groups and parameters.
 //!
 //! ```text
 //! struct loop_0 {
@@ -39,7 +39,7 @@ use names::Names;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
-/// What all kernels are made of.
+/// Holds the common prelude of all kernels.
 pub const PRELUDE: &str = concat!(
     include_str!("../prelude.cuh"),
     include_str!("../tiles.cuh"),
@@ -52,10 +52,11 @@ pub const PRELUDE: &str = concat!(
     include_str!("../paths.cuh")
 );
 
-/// The kernels of a loop, one for each of its roots.
+/// Writes the kernels of a loop, one for each of its roots.
 ///
 /// # Errors
-/// Why it cannot run in parallel here.
+///
+/// Explains why the loop cannot run in parallel here.
 pub fn kernels(program: &Loop) -> Result<Vec<Kernel>, Refusal> {
     Ok(Phases::of(program)
         .shapes()?
@@ -64,27 +65,28 @@ pub fn kernels(program: &Loop) -> Result<Vec<Kernel>, Refusal> {
         .collect())
 }
 
-/// The kernel of a loop of one root.
+/// Writes the kernel of a loop with one root.
 ///
 /// # Errors
-/// Why it cannot run in parallel here.
+///
+/// Explains why the loop cannot run in parallel here.
 pub fn kernel(program: &Loop) -> Result<Kernel, Refusal> {
     Ok(kernel_of(&Shape::of(program)?))
 }
 
-/// The kernel of a root of this shape.
+/// Writes the kernel of a root of this shape.
 pub fn kernel_of(shape: &Shape<'_>) -> Kernel {
     Emit::of(shape).kernel()
 }
 
-/// A kernel that is being written.
+/// The writer of one kernel.
 struct Emit<'a> {
     shape: &'a Shape<'a>,
     streams: &'a Streams,
     near: Near,
     tiles: Tiles,
     form: Form,
-    /// What is known before a step, level by level, and behind that what is read at the end.
+    /// The groups known before a step, level by level, and after these the groups read at the end.
     levels: Vec<Vec<GroupId>>,
     known: usize,
     names: Names,
@@ -93,13 +95,13 @@ struct Emit<'a> {
     depth: usize,
     /// The loop rates whose iterations are being written.
     open: Vec<RateId>,
-    /// Of these, how many a step is of: what they carry is kept as it was in `old`.
+    /// The number of these that belong to a step. Their carried values are in `old`.
     base: usize,
-    /// What is to be computed, if not all is.
+    /// The variables to compute, if not all.
     only: Option<FxHashSet<Var>>,
-    /// What is kept of the head of a row.
+    /// The values kept of the head of a row.
     of_row: FxHashSet<Var>,
-    /// Where the counters of open loops are kept that go on, and their names.
+    /// The locations and names of open loops' counters that continue.
     running: Vec<(String, String)>,
 }
 
@@ -140,7 +142,7 @@ impl<'a> Emit<'a> {
         kernel
     }
 
-    /// Another form of the loop, in the same text.
+    /// Writes another form of the loop, in the same text.
     fn beside(
         &mut self,
         shape: Option<Shape<'_>>,
@@ -161,7 +163,7 @@ impl<'a> Emit<'a> {
         Some(Box::new(beside))
     }
 
-    /// What is behind the parameters.
+    /// Writes the text after the parameters.
     fn entry(&mut self, name: &str, given: Vec<Given>) -> Kernel {
         self.state();
         if self.form != Form::Nested {
@@ -278,7 +280,7 @@ impl<'a> Emit<'a> {
         given.chain(places).chain(team).collect()
     }
 
-    /// Each begins at a word of its own, so that the host can fill them in.
+    /// Writes the parameters. Each begins at its own word, so that the host can fill them in.
     fn params(&mut self, given: &[Given]) {
         self.open("struct Params {");
         for g in given {
@@ -303,7 +305,7 @@ impl<'a> Emit<'a> {
         self.line("};");
     }
 
-    /// What a step reads and writes, and how the arrays are gone through.
+    /// Writes the arrays that a step reads and writes, and their iteration.
     fn memory(&mut self) {
         let elements = |emit: &Self, arrays: &[Var]| -> String {
             let fields = arrays.iter().map(|v| {
@@ -392,7 +394,7 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Whether the loop may be left, and how many words there are before those that say where.
+    /// Writes whether the loop may exit, and the number of result words before the exit's position.
     fn leaving(&mut self) {
         let leaves = self.shape.exits.any;
         self.line(&format!("static const bool LEAVES = {leaves};"));
@@ -402,13 +404,13 @@ impl<'a> Emit<'a> {
         }
     }
 
-    /// Where in the state a carried variable is.
+    /// Returns the level of a carried variable in the state.
     fn level_of(&self, v: Var) -> Option<usize> {
         let (id, _) = *self.shape.facts.group.get(&v)?;
         self.levels.iter().position(|level| level.contains(&id))
     }
 
-    /// A value that no step computes: a constant, what the kernel is given, or what a function defines.
+    /// Writes a value from outside of steps: a constant, a parameter, or a function's definition.
     fn outside(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => expr::constant(c),

@@ -4,20 +4,20 @@ use livefusion_tile::threads::shape::Shape;
 use loop_lang::ir::Var;
 use rustc_hash::FxHashSet;
 
-/// What names of the text begin with.
+/// Prefixes of generated names.
 const OURS: &[&str] = &["lf_", "start_", "old_", "level", "Part", "Fold", "Bins"];
 
-/// The names of a loop's variables.
+/// Holds the names of a loop's variables.
 pub struct Names {
     program: String,
     vars: Vec<String>,
 }
 
-/// What the text has besides, and words of the language that a name may be.
+/// Other names of the text, and reserved words.
 const TAKEN: &[&str] = &["p", "launch", "state", "old", "a", "b", "ab", "step", "lf"];
 
 impl Names {
-    /// A name for each variable, and one for the loop, or the phase of it.
+    /// Chooses a name for each variable, and one for the loop or its phase.
     pub fn of(shape: &Shape<'_>) -> Names {
         let (program, phase) = (shape.program, shape.phase);
         let mut taken: FxHashSet<String> = TAKEN.iter().map(|t| t.to_string()).collect();
@@ -26,7 +26,7 @@ impl Names {
                 .chars()
                 .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
                 .collect();
-            // Names that end in no number may be words of the language.
+            // Names without a final digit may be reserved words.
             let is_ours = OURS.iter().any(|ours| own.starts_with(ours));
             if !own.ends_with(|c: char| c.is_ascii_digit()) || is_ours {
                 own += "_v";
@@ -45,12 +45,12 @@ impl Names {
         }
     }
 
-    /// The loop's.
+    /// Returns the loop's name.
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// A variable's.
+    /// Returns a variable's name.
     pub fn var(&self, v: Var) -> &str {
         &self.vars[v.index()]
     }

@@ -1,5 +1,7 @@
-//! What is near of the elements of rows, in a kernel's text: see [`livefusion_tile::threads::near`]. What elements read is looked up by
-//! where it is, unless that is known: what else is read of such an array comes from memory as ever.
+//! Staging of rows' elements in shared memory: see [`livefusion_tile::threads::near`].
+//!
+//! A read checks whether its index is staged, unless that is known. Other elements of such an array
+//! are read from global memory.
 
 use super::Emit;
 use livefusion_tile::threads::near::{lies_there, turns};
@@ -9,7 +11,7 @@ use loop_lang::ir::{Atom, Var};
 use loop_lang::types::Ty;
 
 impl Emit<'_> {
-    /// What of arrays is near, and where that begins.
+    /// Writes the staged arrays, and the first staged position of each.
     pub(super) fn rooms(&mut self) {
         let near = self.near.clone();
         let arrays = near.reads.iter().chain(&near.writes);
@@ -17,7 +19,7 @@ impl Emit<'_> {
             true => ("lf_turned<", "lf_square<"),
             false => ("lf_near<", "lf_room<"),
         };
-        // Threads of a path are an odd number of elements apart.
+        // The threads of a path are an odd number of elements apart, so they need no gaps.
         let gaps = matches!(self.shape.work, Work::Teams { .. });
         let more = match self.near.turns(self.shape) {
             true => String::new(),
@@ -100,7 +102,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Where in these arrays the first row begins, and how many elements rows have, if that is known.
+    /// Writes the start of the first row in these arrays, and the length of rows if known.
     fn begins(&mut self, path: &Path) {
         let length = path.length.map(|a| self.outside(a));
         let begins = match &length {
@@ -118,7 +120,7 @@ impl Emit<'_> {
         }
     }
 
-    /// What an element reads of an array of which some are near.
+    /// Writes an element's read of a staged array.
     pub(super) fn read_near(&self, array: Var, at: Atom) -> Option<String> {
         if !self.near.reads.contains(&array) {
             return None;
@@ -128,7 +130,7 @@ impl Emit<'_> {
             let is_own = at == Atom::Var(self.shape.counter);
             return is_own.then(|| format!("lf_take(near.{name}, lf_k)"));
         }
-        // What is outside of elements has none of them.
+        // Code outside of the element loop has no staged elements.
         if self.open.len() < 2 {
             return None;
         }
@@ -146,7 +148,7 @@ impl Emit<'_> {
         })
     }
 
-    /// What an element, or the end of a row, does to write to an array that goes out side by side.
+    /// Writes the store of an element, or of a row's end, to a staged array.
     pub(super) fn write_near(&self, array: Var, x: &str) -> Option<String> {
         let name = self.names.var(array);
         let ends = self.near.ends.iter().any(|(v, _)| *v == array);

@@ -1,16 +1,21 @@
-//! Rates that are nested: loops in a thread's step. What is carried by them is local to the step, or in the state of the groups
-//! that tiles join; an update takes effect at the end of the iteration that does it, so each begins with a copy of what it
-//! may update.
+//! Nested rates: loops in a thread's step.
 //!
-//! A step is summed up level by level. What no group of a level hangs on is left out of that summary: a nested rate is run from
-//! the level on that needs it. Before, a counter that runs on is moved to where its bound says.
+//! Carried variables are local to the step, or in the state of groups that tiles join. An update
+//! takes effect at the end of its iteration. So each iteration begins with a copy of the variables
+//! that it may update.
+//!
+//! A step is summed up level by level. Code that no group of a level depends on is left out of that
+//! summary: a nested rate runs from the first level that needs it. In earlier levels, a continuing
+//! counter is set to its bound.
 
 use super::Emit;
 use livefusion_tile::threads::plan::Work;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
 
 impl Emit<'_> {
-    /// The function of a row: an iteration of the root. `LEVEL` is the level that it sums up; at the highest it emits.
+    /// Writes the function of a row, an iteration of the root.
+    ///
+    /// `LEVEL` is the level that it sums up. At the highest level it emits.
     pub(super) fn row(&mut self) {
         let counter = self.names.var(self.shape.counter).to_string();
         let [template, result] = self.step_kind();
@@ -46,7 +51,7 @@ impl Emit<'_> {
         self.cells(self.shape.root);
     }
 
-    /// A nested rate, from left to right.
+    /// Writes a nested rate, from left to right.
     pub(super) fn nested(&mut self, rate: RateId) {
         let RateKind::Nested { counter, bound, .. } = self.shape.program.rate(rate).kind else {
             return;
@@ -74,7 +79,8 @@ impl Emit<'_> {
         self.block(rate, 0, Section::Done);
     }
 
-    /// Begins what runs a nested rate from the level on that needs it. Where its counter is, if that goes on.
+    /// Opens the code of a nested rate, for levels that need it. Returns the location of a
+    /// continuing counter.
     pub(super) fn opened(&mut self, rate: RateId, counter: Var, bound: Atom) -> Option<String> {
         let levels = self.shape.levels.len() as u32;
         let from = *self.shape.nests.runs_from.get(&rate).unwrap_or(&levels);
@@ -106,7 +112,7 @@ impl Emit<'_> {
             }
         }
         self.block(rate, 0, Section::Guard);
-        // Who runs the turns of a team knows where they end.
+        // The code around a team's iterations knows the bound.
         let known = usize::from(self.shape.nests.folds.contains_key(&rate));
         let tests = self.shape.admits(rate).skip(known);
         let tests: Vec<String> = tests.map(|a| self.value(a)).collect();
@@ -118,7 +124,7 @@ impl Emit<'_> {
         self.open.pop();
     }
 
-    /// The variables that iterations of a loop rate update, counters left out.
+    /// Returns the variables that iterations of a loop rate update, without counters.
     fn updated(&self, rate: RateId) -> Vec<Var> {
         let groups = self.shape.program.groups.iter();
         let here = groups.filter(|g| self.shape.facts.tree.loop_rate(g.step) == rate);
@@ -126,20 +132,20 @@ impl Emit<'_> {
         vars.filter(|v| !self.is_counter(*v)).collect()
     }
 
-    /// Whether a variable is the counter of a rate.
+    /// Returns whether a variable is the counter of a rate.
     fn is_counter(&self, v: Var) -> bool {
         let mut rates = self.shape.program.rates.iter();
         rates.any(|r| r.kind.counter() == Some(v))
     }
 
-    /// The rate at whose iterations' ends updates of a variable take effect.
+    /// Returns the rate at whose iterations' ends updates of a variable take effect.
     fn home(&self, v: Var) -> Option<RateId> {
         let (group, _) = *self.shape.facts.group.get(&v)?;
         let tree = &self.shape.facts.tree;
         Some(tree.loop_rate(self.shape.group(group).step))
     }
 
-    /// Where a carried variable is, if it is no counter.
+    /// Returns the location of a carried variable, except of counters.
     pub(super) fn stored(&self, v: Var) -> Option<String> {
         self.home(v).filter(|_| !self.is_counter(v))?;
         let name = self.names.var(v);
@@ -149,13 +155,13 @@ impl Emit<'_> {
         })
     }
 
-    /// A carried variable as reads see it: as it was when the iteration that updates it began.
+    /// Returns a carried variable as reads see it: its value before the iteration that updates it.
     pub(super) fn seen(&self, v: Var) -> Option<String> {
         let name = self.names.var(v);
         if v == self.shape.counter {
             return Some(name.to_string());
         }
-        // What another root's steps carry is what it came to.
+        // A carried variable of another root has its final value.
         if self.shape.given.contains(&v) {
             return None;
         }
@@ -173,10 +179,10 @@ impl Emit<'_> {
         })
     }
 
-    /// What a nested rate begins with.
+    /// Writes the start of a nested rate's variable.
     pub(super) fn begun(&mut self, v: Var, start: Atom) {
         let is_place = matches!(self.shape.work, Work::Places(_));
-        // Groups of the elements of a path are there at the end of a row, and only there.
+        // Groups of a path's elements are available only at the end of a row.
         if !self.is_counter(v)
             && (is_place || self.only.is_none() && self.shape.level_of(v).is_some())
         {
@@ -187,7 +193,7 @@ impl Emit<'_> {
         self.line(&line);
     }
 
-    /// Something that must be. Where it is not, steps have lengths that mean nothing: nested rates end.
+    /// Writes an assertion. Where it fails, the lengths of steps mean nothing, so nested rates end.
     pub(super) fn trap(&self, unless: Atom) -> String {
         let ok = self.value(unless);
         if !self.stops() || self.depth == 0 {
@@ -201,7 +207,7 @@ impl Emit<'_> {
         format!("if ({ok}) {{ lf_ok = false; if (EMIT) *launch.trapped = 1; }}")
     }
 
-    /// Whether steps may end early, at a trap.
+    /// Returns whether steps may end early, at a trap.
     pub(super) fn stops(&self) -> bool {
         let program = self.shape.program;
         let has_nested = program
@@ -215,7 +221,7 @@ impl Emit<'_> {
             || has_nested && steps.any(|b| b.block.stmts.iter().any(traps))
     }
 
-    /// The level from whose summary on a value is what it is in the end.
+    /// Returns the first level whose summary has the final value.
     fn known_from(&self, a: Atom) -> u32 {
         let known = a.var().and_then(|v| self.shape.nests.known_from.get(&v));
         known.copied().unwrap_or_default()

@@ -1,4 +1,6 @@
-//! Segments whose elements are shared among threads: see [`livefusion_tile::threads::path`]. The text has a function for each kind of step.
+//! Segments whose elements are shared among threads: see [`livefusion_tile::threads::path`].
+//!
+//! The text has a function for each kind of step.
 //!
 //! ```text
 //! struct Row { .. };              what elements read of the head of their row
@@ -9,9 +11,10 @@
 //! length(..) or places(..)        how many elements a row has, or where rows lie
 //! ```
 //!
-//! Where rows are not equally long, a kernel of its own goes through their heads before, and keeps for each row how many
-//! elements there are up to it: eight bytes a row, to be read once by each part of a row. It is not one kernel, since a tile
-//! would have to know how many rows come before it, which the lengths of all of these say.
+//! If row lengths differ, a separate kernel first runs the heads of the rows. It stores the number
+//! of elements up to each row: eight bytes per row, read once by each part of a row. One kernel
+//! cannot do both, since a tile needs the number of rows before it, which depends on all their
+//! lengths.
 
 use super::Emit;
 use livefusion_tile::threads::path::Path;
@@ -21,7 +24,7 @@ use loop_lang::ir::{GroupId, Part, Place, RateId, Section, Stmt, StmtKind, Var};
 use loop_lang::walk;
 
 impl Emit<'_> {
-    /// The path, if threads share elements.
+    /// Returns the path, if threads share elements.
     fn path(&self) -> Option<Path> {
         match &self.shape.work {
             Work::Path(path) => Some(path.clone()),
@@ -29,7 +32,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The groups of a level that begin anew in each row.
+    /// Returns the groups of a level that restart in each row.
     pub(super) fn restarting(&self, level: &[GroupId]) -> Vec<GroupId> {
         let Work::Path(path) = &self.shape.work else {
             return Vec::new();
@@ -38,7 +41,7 @@ impl Emit<'_> {
         level.iter().filter(owner).copied().collect()
     }
 
-    /// What a part that ends in another row comes to is what it does in that row.
+    /// Writes the join of a part that ends in another row: only that row counts.
     pub(super) fn restart(&mut self, vars: &[Var]) {
         self.line("ab.lf_begun = a.lf_begun || b.lf_begun;");
         self.open("if (b.lf_begun) {");
@@ -50,12 +53,13 @@ impl Emit<'_> {
         self.close();
     }
 
-    /// Whether elements are counted in a level of their own, behind those that say how many there are.
+    /// Returns whether elements are counted in a level of their own, after the levels that
+    /// determine row lengths.
     pub(super) fn counts_rows(&self) -> bool {
         matches!(&self.shape.work, Work::Places(path) if !path.running)
     }
 
-    /// That level.
+    /// Writes that level.
     pub(super) fn count(&mut self) {
         let k = self.shape.levels.len();
         let before: usize = (0..k).map(|k| self.words(k)).sum();
@@ -76,12 +80,12 @@ impl Emit<'_> {
         self.line("};");
     }
 
-    /// How many levels there are.
+    /// Returns the number of levels.
     pub(super) fn level_count(&self) -> usize {
         self.levels.len() + usize::from(self.counts_rows())
     }
 
-    /// How many words the parts of a level have.
+    /// Returns the number of words of a level's parts.
     pub(super) fn words(&self, k: usize) -> usize {
         match self.levels.get(k) {
             Some(level) => {
@@ -92,7 +96,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Whether a statement is to be written, where not all are.
+    /// Returns whether a statement is to be written, if only some are.
     pub(super) fn is_wanted(&self, s: &Stmt) -> bool {
         if self.is_seen_to(s) {
             return false;
@@ -114,8 +118,10 @@ impl Emit<'_> {
         }
     }
 
-    /// Whether a statement is a trap of which the kernel that finds where rows lie has seen to it that it does not happen: what it
-    /// tests would have to be read again. One that tests nothing happens with the first element, and that kernel has none.
+    /// Returns whether the row search already checked a trap.
+    ///
+    /// Writing the trap again would repeat its reads. An unconditional trap occurs at the first
+    /// element, which the row search does not run.
     fn is_seen_to(&self, s: &Stmt) -> bool {
         let (StmtKind::Trap { unless, .. }, Some(places)) = (&s.kind, &self.shape.nests.places)
         else {
@@ -125,14 +131,14 @@ impl Emit<'_> {
         unless.var().is_some_and(|v| known.contains_key(&v))
     }
 
-    /// Whether a sub rate has nothing of what is to be written, where not all is.
+    /// Returns whether a sub rate has nothing to write, if only some statements are.
     pub(super) fn is_idle(&self, rate: RateId) -> bool {
         let program = self.shape.program;
         let within = |g: &GroupId| program.is_within(self.shape.group(*g).step, rate);
         self.only.is_some() && !self.shape.levels.iter().flatten().any(within)
     }
 
-    /// The functions of a path.
+    /// Writes the functions of a path.
     pub(super) fn segments(&mut self) {
         let Some(path) = self.path() else { return };
         self.line(&format!(
@@ -156,7 +162,7 @@ impl Emit<'_> {
         self.lengths(&path);
     }
 
-    /// Whether elements do anything but fold.
+    /// Returns whether elements do anything but fold.
     fn has_effects(&self, path: &Path) -> bool {
         let within = |place: Place| matches!(place, Place::At { rate, .. } if self.shape.program.is_within(rate, path.rate));
         let blocks = self.shape.steps().filter(|b| within(b.place));
@@ -185,7 +191,7 @@ impl Emit<'_> {
         self.line("};");
     }
 
-    /// What a row keeps: what elements read of its head, and what groups begin with.
+    /// Returns the kept values of a row: head values read by elements, and starts of groups.
     fn kept(&self, path: &Path) -> Vec<Var> {
         let is_given = |v: &Var| self.shape.given.contains(v);
         let carried = |v: &Var| self.shape.facts.group.contains_key(v);
@@ -223,7 +229,7 @@ impl Emit<'_> {
         self.close();
     }
 
-    /// The blocks of an iteration up to the elements of a row.
+    /// Writes the blocks of an iteration up to the elements of a row.
     fn until(&mut self, root: RateId, rate: RateId) {
         self.block(root, 0, Section::Guard);
         for part in self.shape.parts(root) {
@@ -233,7 +239,7 @@ impl Emit<'_> {
                     self.block(root, stage, Section::Yield);
                 }
                 Part::Child(child) if child == rate => break,
-                // What a sub rate computes stays in it.
+                // Values computed in a sub rate stay in it.
                 Part::Child(_) => {}
             }
         }
@@ -257,7 +263,7 @@ impl Emit<'_> {
         self.close();
     }
 
-    /// Whether a row begins, or the loop is left before it.
+    /// Writes whether a row begins, or the loop exits before it.
     fn enters(&mut self) {
         let counter = self.names.var(self.shape.counter).to_string();
         self.open(&format!(
@@ -341,7 +347,7 @@ impl Emit<'_> {
         self.ends_step();
     }
 
-    /// In the place of a row's elements: where they have been run, or are not to be.
+    /// Writes the code in place of a row's elements, which run elsewhere or not at all.
     pub(super) fn elsewhere(&mut self, rate: RateId) -> bool {
         let (Work::Path(path) | Work::Places(path)) = &self.shape.work else {
             return false;
@@ -360,7 +366,7 @@ impl Emit<'_> {
         true
     }
 
-    /// How many elements a row has: counted by the counter itself, or beside it.
+    /// Writes the length of a row, which its counter, or a separate counter, sums up.
     fn length(&mut self, path: &Path) {
         let (bound, name) = (
             self.value(path.bound),
@@ -385,14 +391,14 @@ impl Emit<'_> {
                 format!("state.level{k}.lf_count")
             }
         };
-        // More than can be counted would lie anywhere.
+        // Beyond a counter overflow, rows have no valid position.
         self.open("if (EMIT) {");
         self.line(&format!("if ({through} < lf_length) *launch.trapped = 1;"));
         self.line(&format!("lf_give(near.lf_places, lf_k, {through});"));
         self.close();
     }
 
-    /// How long rows are, if that is known before.
+    /// Writes the length of rows, if known in advance.
     fn lengths(&mut self, path: &Path) {
         let length = path.length.map(|a| self.outside(a));
         self.line(&format!(

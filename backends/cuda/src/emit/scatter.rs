@@ -1,5 +1,8 @@
-//! Scatters. Those by operators have bins, where a block joins what it joins onto a short array; of those that overwrite, each write
-//! says which it is, and the last one is done when all have.
+//! Scatters.
+//!
+//! Scatters with an operator onto a short array use bins, in which a block joins its values.
+//! Overwriting scatters first record the number of each write, and then perform the last write of
+//! each element.
 //!
 //! ```text
 //! struct Bins0 { typedef i64 Type; typedef lf_by_add By; .. };
@@ -18,13 +21,13 @@ use livefusion_tile::threads::plan::Work;
 use livefusion_tile::threads::shape::{Joins, Scatter};
 use loop_lang::ir::{Atom, Combine, Var};
 
-/// Bytes of the memory that a block shares which are bins, at most.
+/// The maximal bytes of bins in shared memory.
 const MOST: usize = 32 << 10;
-/// Bytes that a block may share.
+/// Bytes of shared memory of a block.
 const SHARED: usize = 48 << 10;
 
 impl Emit<'_> {
-    /// The bins of each array that is scattered into.
+    /// Writes the bins of each scattered array.
     pub(super) fn bins(&mut self) {
         if matches!(self.shape.work, Work::Places(_)) {
             return;
@@ -51,12 +54,12 @@ impl Emit<'_> {
         }
     }
 
-    /// The bytes that are left for bins beside the rooms that tiles and groups have.
+    /// Returns the shared memory left for bins.
     fn room(&self) -> usize {
         let tile = (self.tiles.threads * self.tiles.elements) as usize;
         let room = tile * self.streams.room_bytes(self.shape) as usize + 32;
         let rooms = match self.form {
-            // Where the rows of a tile lie, and what teams exchange.
+            // The rows of a tile, and the exchange between teams.
             Form::Nested => tile * 2 + self.near.room_bytes(self.shape, self.tiles) + 4096,
             _ => self.tiles.rooms() as usize * room,
         };
@@ -70,7 +73,7 @@ impl Emit<'_> {
         SHARED.saturating_sub(rooms + groups + 512).min(MOST)
     }
 
-    /// What a step joins onto an element, or overwrites.
+    /// Writes the join or overwrite of a scattered element.
     pub(super) fn scattered(
         &mut self,
         arrays: &[Var],
@@ -115,8 +118,10 @@ impl Emit<'_> {
         }
     }
 
-    /// What a step overwrites, if its write is the last one: that is known when all have said which they are. Of several in one
-    /// step each is the last one, and does it in its turn.
+    /// Writes an overwrite, if its write is the last one.
+    ///
+    /// This is known when all writes are recorded. Several writes of one step each count as the
+    /// last one, and run in order.
     pub(super) fn overwritten(&mut self, arrays: &[Var], index: Atom, values: &[Atom]) {
         let mut all = self.shape.last.iter();
         let Some(k) = all.position(|l| l.arrays == *arrays) else {
@@ -142,18 +147,18 @@ impl Emit<'_> {
         self.close();
     }
 
-    /// Whether one thread has all of a step.
+    /// Returns whether one thread has a whole step.
     pub(super) fn by_itself(&self) -> bool {
         matches!(self.shape.work, Work::Steps | Work::Rows { .. })
     }
 
-    /// Whether a step has to be run again when it is known which writes are the last ones.
+    /// Returns whether steps run again when the last writes are known.
     pub(super) fn settles(&self) -> bool {
         let is_place = matches!(self.shape.work, Work::Places(_));
         !is_place && !self.shape.last.is_empty()
     }
 
-    /// What a block does before its steps, and behind them.
+    /// Writes a block's code before and after its steps.
     pub(super) fn around_steps(&self, program: &str) -> [Vec<String>; 2] {
         let scatters = match self.shape.work {
             Work::Places(_) => &[][..],

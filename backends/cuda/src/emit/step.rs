@@ -1,5 +1,6 @@
-//! What a step does: the blocks of an iteration, in their order. It reads what is carried as it was before, and writes what
-//! it is behind it.
+//! Steps: the blocks of an iteration, in order.
+//!
+//! A step reads carried values from before it, and writes those after it.
 
 use super::Emit;
 use super::expr::constant;
@@ -10,8 +11,9 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl Emit<'_> {
-    /// The function of a step. Without `EMIT` it sums groups up, and nothing else; with `LEAVES` it ends where it leaves the loop,
-    /// and says so.
+    /// Writes the function of a step.
+    ///
+    /// Without `EMIT` it only sums groups up. With `LEAVES` it ends at an exit, and returns it.
     pub(super) fn step(&mut self) {
         let counter = self.names.var(self.shape.counter).to_string();
         let leaves = self.shape.exits.any;
@@ -40,7 +42,7 @@ impl Emit<'_> {
         self.block(rate, 0, Section::Guard);
         if !is_root {
             let admits: Vec<String> = self.shape.admits(rate).map(|a| self.value(a)).collect();
-            // A rate that nothing is kept from has the elements of the one above it.
+            // A rate without conditions has all elements of its parent.
             let admits = match admits.is_empty() {
                 true => "true".to_string(),
                 false => admits.join(" && "),
@@ -84,7 +86,7 @@ impl Emit<'_> {
         stmts.iter().for_each(|s| self.stmt(s));
     }
 
-    /// A value as readers see it.
+    /// Writes a value as readers see it.
     pub(super) fn value(&self, a: Atom) -> String {
         match a {
             Atom::Const(c) => constant(c),
@@ -92,7 +94,7 @@ impl Emit<'_> {
         }
     }
 
-    /// An element of an array.
+    /// Reads an element of an array.
     fn read(&self, array: Var, index: Atom) -> String {
         if let Some(value) = self.handed_on(array, index) {
             return value;
@@ -111,7 +113,7 @@ impl Emit<'_> {
         }
     }
 
-    /// An element that is written to an array.
+    /// Writes an element to an array.
     fn written(&self, array: Var, index: Atom, x: Atom) -> String {
         if let Some(line) = self.hand_on(array, index, x) {
             return line;
@@ -152,7 +154,7 @@ impl Emit<'_> {
             }
             StmtKind::Assign(v, a) => match self.stored(*v) {
                 Some(place) => format!("{place} = {};", self.value(*a)),
-                // Counters are those of who counts.
+                // The counting code updates counters.
                 None => return,
             },
             StmtKind::Carry(v, a) => return self.begun(*v, *a),
@@ -241,7 +243,7 @@ impl Emit<'_> {
         self.line(&line);
     }
 
-    /// Joins elements onto a group, which takes the values next.
+    /// Joins elements onto a group. The results are its next values.
     fn scan(&mut self, results: &[Var], id: GroupId, elems: &[Atom]) {
         let shape = self.shape;
         let group = shape.group(id);

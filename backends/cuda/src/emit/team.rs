@@ -1,15 +1,18 @@
-//! Rows that a team of threads has: see [`livefusion_tile::threads::team`]. All of a team do what is outside of its passes, and one of them writes;
-//! a pass goes by as many elements at a time as there are threads, or by a piece for each, with its own part of the folds.
+//! Rows with a team of threads each: see [`livefusion_tile::threads::team`].
+//!
+//! All threads of a team run the code outside of its passes, and one of them writes. In a pass, the
+//! threads take one element each in turn, or one consecutive piece each. Each thread has its own
+//! part of the folds.
 
 use super::Emit;
 use livefusion_tile::threads::team::in_pieces;
 use loop_lang::ir::{GroupId, Place, RateId, RateKind, Section, Stmt, StmtKind, Var};
 
-/// Statements of a pass up to which its turns go by several.
+/// Statements of a pass up to which its iterations are unrolled.
 const LIGHT: usize = 16;
 
 impl Emit<'_> {
-    /// The function of a row.
+    /// Writes the function of a row.
     pub(super) fn team(&mut self) {
         let mut folds: Vec<_> = self.shape.nests.folds.clone().into_iter().collect();
         folds.retain(|(_, groups)| !groups.is_empty());
@@ -45,11 +48,11 @@ impl Emit<'_> {
         self.close();
     }
 
-    /// What a pass folds, and how it is joined.
+    /// Writes the fold of a pass, and its join.
     fn fold(&mut self, rate: RateId, groups: &[GroupId]) {
         let ty = format!("Fold{}", rate.index());
         let vars = self.shape.vars(groups);
-        // Threads tell each other words of four bytes.
+        // Threads exchange words of four bytes.
         let align = vars.iter().map(|v| self.ty(*v).size()).max();
         self.open(&format!(
             "struct alignas({}) {ty} {{",
@@ -76,7 +79,7 @@ impl Emit<'_> {
         self.line("};");
     }
 
-    /// A pass over a row, if that is a team's.
+    /// Writes a pass over a row, if a team runs it.
     pub(super) fn pass(&mut self, rate: RateId) -> bool {
         let Some(groups) = self.shape.nests.folds.get(&rate).cloned() else {
             return false;
@@ -130,7 +133,7 @@ impl Emit<'_> {
         true
     }
 
-    /// Whether a pass waits for memory more than it computes.
+    /// Returns whether a pass waits for memory more than it computes.
     pub(super) fn is_light(&self, rate: RateId) -> bool {
         let program = self.shape.program;
         let blocks = self.shape.facts.blocks.iter();
@@ -143,13 +146,13 @@ impl Emit<'_> {
         stmts.clone().count() <= LIGHT && !stmts.clone().any(heavy)
     }
 
-    /// What is held by variables.
+    /// Lists the variables' locations.
     fn held(&self, vars: &[Var]) -> String {
         let held: Vec<String> = vars.iter().filter_map(|v| self.stored(*v)).collect();
         held.join(", ")
     }
 
-    /// Variables take what a fold has.
+    /// Assigns a fold's values to variables.
     fn hold(&mut self, vars: &[Var], from: &str) {
         for v in vars {
             if let Some(place) = self.stored(*v) {

@@ -1,9 +1,11 @@
-//! Loops of all operators, for tests of what a kernel makes of them.
+//! Loops of all operators, for tests of their kernels.
 
 use loop_lang::op::{Op, Sig};
 use loop_lang::types::Ty;
 
-/// The text of a loop of all operators of one type, each on elements of two arrays.
+/// Returns the text of a loop of all operators of one type.
+///
+/// Each operator takes the elements of two arrays.
 pub fn text(ty: Ty) -> String {
     let (mut body, mut rooms, mut writes, mut results) = Default::default();
     let all: (&mut String, &mut String, &mut String, &mut String) =
@@ -45,13 +47,13 @@ pub fn text(ty: Ty) -> String {
     )
 }
 
-/// The operators that join values of a type.
+/// Returns the operators that join values of a type.
 pub fn that_join(ty: Ty) -> impl Iterator<Item = Op> {
     let all = Op::ALL.iter().copied();
     all.filter(move |op| op.identity(ty).is_some())
 }
 
-/// The text of a loop that joins elements onto arrays, by each operator.
+/// Returns the text of a loop that joins elements onto arrays, by each operator.
 pub fn scatters(ty: Ty) -> String {
     let with: Vec<String> = that_join(ty)
         .map(|op| format!(" with {}", op.name()))
@@ -60,7 +62,7 @@ pub fn scatters(ty: Ty) -> String {
     scattered(ty, &with)
 }
 
-/// A loop that joins elements onto a copy of an array by some operators at once.
+/// Returns a loop that joins elements onto array copies by several operators.
 pub fn scattered(ty: Ty, with: &[&str]) -> String {
     let each = |line: &dyn Fn(usize, &str) -> String| -> String {
         with.iter().enumerate().map(|(k, w)| line(k, w)).collect()

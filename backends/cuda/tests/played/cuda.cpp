@@ -1,6 +1,6 @@
-// A library that plays the driver of a device, for tests where there is none: the calls that `driver::cuda` makes, on
-// memory of the host. What is queued is done as late as can be, when somebody waits for it; who reads, frees or writes
-// again too early is found.
+// A library that simulates a device's driver, for tests without one. It has the functions that `driver::cuda` calls, on
+// host memory. Queued work is delayed until a wait for it. So the tests detect memory that is read, freed or
+// overwritten too early.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -50,7 +50,7 @@ struct Stream {
   uint64_t begun = 0;
 };
 
-// When it was recorded: what its stream had queued by then. When it came: in microseconds.
+// The work that its stream had queued at the record, and the time of completion in microseconds.
 struct State {
   Stream *stream = nullptr;
   uint64_t behind = 0;
@@ -209,7 +209,7 @@ Code cuEventCreate(Event **event, unsigned) {
 Code cuEventDestroy_v2(Event *event) { return delete event, FINE; }
 Code cuEventRecord(Event *event, Stream *stream) {
   Lock lock(mutex);
-  // Who waits for it later waits for what is recorded now, whatever it was before.
+  // Later waits refer to this record, not to earlier ones.
   std::shared_ptr<State> state = event->state = std::make_shared<State>();
   Code code = queue(stream, {{}, nullptr, [=] { state->came = now; }});
   state->stream = stream;
@@ -272,7 +272,7 @@ Code cuMemsetD8Async(char *at, unsigned char value, size_t bytes, Stream *stream
 
 Code cuModuleLoadData(Module **module, const char *image) {
   Lock lock(mutex);
-  // The architecture is in the file's flags; in which byte, depends on the compiler.
+  // The architecture is in the file's flags. The byte depends on the compiler.
   if (memcmp(image, "\x7f" "ELF", 4) != 0 || (image[48] != 90 && image[49] != 90)) return NO_BINARY;
   return *module = new Module, lost;
 }

@@ -1,14 +1,14 @@
-//! The tests of the driver, once more, in a process whose driver is a library that plays a device.
+//! Repeats the driver's tests on a library that simulates a device.
 
 use livefusion_cuda::driver::nvrtc::Nvrtc;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The variable that says that a library plays the device.
+/// The variable that says that a library simulates the device.
 const PLAYED: &str = "LIVEFUSION_TEST_PLAYED";
 
-/// What a process says that runs these tests, or one of them, with a library for a driver. None where it cannot be
-/// compiled.
+/// Returns the output of a process that runs these tests, or one of them, on a simulated driver.
+/// Returns `None` if it cannot be compiled.
 fn played(define: &str, test: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
     let folder = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/played/cuda.cpp");

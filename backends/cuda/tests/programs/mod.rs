@@ -1,10 +1,10 @@
-//! Loops that programs become, as the tests of these keep them.
+//! Loops of programs, from the files of the programs' tests.
 
 use crate::support::parse;
 use loop_lang::Loop;
 use std::path::Path;
 
-/// Their names, each that of its program and a number.
+/// Lists the loops, named by their program and a number.
 pub fn lowered() -> Vec<(String, Loop)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tests/programs/forms");
     let files = std::fs::read_dir(folder).expect("a folder");

@@ -1,5 +1,7 @@
-//! Which values of a loop may have other last bits on a device: what floats are joined to, in another order than that of the
-//! interpreter, and functions whose bodies are the device's own; and what is computed of these.
+//! Values of a loop whose last bits may differ on a device.
+//!
+//! These are floats joined in an order other than the interpreter's, results of the device's own
+//! functions, and values computed from these.
 
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Block, Combine, End, Function, Stmt, StmtKind, Var};
@@ -8,18 +10,18 @@ use loop_lang::op::Op;
 use loop_lang::walk;
 use std::collections::HashSet;
 
-/// What is inexact in a loop.
+/// Holds the inexact values of a loop.
 #[derive(Default)]
 pub struct Inexact {
     vars: HashSet<Var>,
-    /// Whether it says what is done, or where: then nothing is known of anything.
+    /// Whether an inexact value controls execution or an index. Then no result is comparable.
     pub decides: bool,
     /// Whether floats are multiplied from step to step.
     pub multiplies: bool,
 }
 
 impl Inexact {
-    /// Of a loop.
+    /// Analyses a loop.
     pub fn of(program: &Loop) -> Inexact {
         let mut all = Inexact::default();
         for group in &program.groups {
@@ -44,7 +46,7 @@ impl Inexact {
         }
     }
 
-    /// Whether results are: those that the loop returns.
+    /// Returns whether each of the loop's results is inexact.
     pub fn results(&self, program: &Loop) -> Vec<bool> {
         let ends = program.blocks.iter().map(|(_, b)| &b.end);
         let returned = ends.filter_map(|end| match end {
@@ -106,7 +108,7 @@ impl Inexact {
     }
 }
 
-/// Whether an operator's body, or a part of it, is not in the text.
+/// Returns whether an operator's body, or a part of it, is not in the kernel's text.
 fn of_device(program: &Loop, v: Var, op: Op) -> bool {
     let ty = program.ty(v).elem();
     op.is_transcendental() && (math::limit(op, ty).is_some() || math::body(op, ty).is_none())

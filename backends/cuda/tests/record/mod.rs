@@ -1,4 +1,4 @@
-//! Random loops with what they are called with: those of generators of loops, and those that programs become.
+//! Random loops with their arguments, from loop generators and from random programs.
 
 pub mod inexact;
 
@@ -21,9 +21,9 @@ use loop_lang::types::Ty;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// A loop and what it is called with.
+/// Holds a loop with its arguments.
 pub struct Case {
-    /// Where it comes from.
+    /// Its source.
     pub name: String,
     /// The loop.
     pub program: Loop,
@@ -31,12 +31,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// The arguments.
+    /// Returns the arguments.
     pub fn args(&self) -> Vec<Arg<'_>> {
         self.args.iter().map(Argument::arg).collect()
     }
 
-    /// The same, wherever they are.
+    /// Returns the arguments, which may be far.
     pub fn far_args(&self) -> Vec<Arg<'_>> {
         let arg = |arg| match arg {
             &Argument::Scalar(c) => Arg::Scalar(c),
@@ -46,7 +46,7 @@ impl Case {
     }
 }
 
-/// Several tiles, and parts of one.
+/// Lengths of several tiles, and parts of one.
 const LONG: Options = Options {
     steps: 7,
     lengths: &[0, 1, 31, 500, 1024, 1025, 2500],
@@ -55,29 +55,31 @@ const LONG: Options = Options {
 
 /// Seeds of each generator.
 const SEEDS: u64 = 110;
-/// One in so many is one of the generator of loops with many groups, which take long to compile.
+/// One in this many cases has many groups, and compiles slowly.
 const WIDE: usize = 10;
 
 /// Seeds of loops with nests.
 const NESTS: u64 = 40;
 
-/// How many times as many as usual.
+/// Returns the multiplier of the number of cases.
 pub fn times() -> usize {
     let asked = std::env::var("LIVEFUSION_CUDA_HUNT").ok();
     asked.and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
-/// A loop that has a kernel.
+/// Holds a loop that has a kernel.
 pub struct Accepted {
-    /// The loop; its name is one that no other has.
+    /// The loop, with a unique name.
     pub case: Case,
-    /// How it is dealt out, where that is not as thought best.
+    /// Its thread mapping, if it differs from the default.
     pub schedule: Schedule,
     /// Its kernels.
     pub kernels: Vec<CudaKernel>,
 }
 
-/// All that have kernels. What is refused is counted, and no more than a part of each kind.
+/// Lists all loops that have kernels.
+///
+/// Refused loops are counted, and only a part of each kind may be refused.
 pub fn accepted() -> Vec<Accepted> {
     let (mut all, mut refused) = (Vec::new(), BTreeMap::new());
     let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
@@ -127,7 +129,7 @@ pub fn accepted() -> Vec<Accepted> {
     all
 }
 
-/// Another way to deal iterations out than what is thought best: one that is legal, for about a half of all loops.
+/// Draws a legal thread mapping other than the default, for about half of all loops.
 fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Schedule {
     let mut schedule = Schedule::new();
     for root in &program.roots {
@@ -150,7 +152,7 @@ fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Sch
             threads: Some(threads),
             teams: Some(1 << rng.below(8)).filter(|_| rng.chance(50)),
         };
-        // A team has one row, and what is written in pieces goes by whole ones.
+        // A team has one row, and partial writes need whole units.
         let eights = |each: u32| each.next_multiple_of(8);
         let tries = [
             threads.each,
@@ -171,7 +173,7 @@ fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Sch
     schedule
 }
 
-/// The kernels of a loop that is dealt out so.
+/// Returns the kernels of a loop under a schedule.
 fn under(program: &Loop, schedule: &Schedule) -> Vec<CudaKernel> {
     let phases = Phases::of(program);
     let shapes = phases
@@ -198,7 +200,7 @@ fn cases() -> Vec<(&'static str, Case)> {
     all.chain(nests).chain(phases).collect()
 }
 
-/// A loop with nests as it is made, and as it is left from somewhere.
+/// Returns a loop with nests, and the same loop with an early exit.
 fn nests(seed: u64) -> Vec<(&'static str, Case)> {
     let whole = case(format!("nested {seed}"), nested(seed));
     let ended = left(nested(seed), seed).map(|made| case(format!("left {seed}"), made));
@@ -206,7 +208,7 @@ fn nests(seed: u64) -> Vec<(&'static str, Case)> {
     [("nested", whole)].into_iter().chain(ended).collect()
 }
 
-/// A loop with nests and another one, with or without, as phases of one.
+/// Returns two loops as phases of one. At least one of them has nests.
 fn phases(seed: u64) -> Option<(&'static str, Case)> {
     let other = match seed % 3 {
         0 => plain(seed),
@@ -229,7 +231,7 @@ fn phases(seed: u64) -> Option<(&'static str, Case)> {
     ))
 }
 
-/// A loop with more groups than tiles look back for.
+/// Returns a loop with more groups than tiles look back for.
 fn wide(seed: u64) -> Case {
     let mut rng = Rng::new(seed);
     let text = wide_loops::random(&mut rng);
@@ -246,7 +248,7 @@ fn wide(seed: u64) -> Case {
         let words: Vec<u64> = (0..length).map(|_| word()).collect();
         args.push(Argument::Array(buffer(ty, &words)));
         if ty == Ty::U64 {
-            // The elements of as long segments.
+            // The elements of segments with these lengths.
             length = words.iter().sum::<u64>() as usize;
         }
     }
@@ -257,7 +259,7 @@ fn wide(seed: u64) -> Case {
     }
 }
 
-/// Some of the loops run for several tiles, over arrays that are as long.
+/// Makes some of the loops run for several tiles, over longer arrays.
 fn stretched(seed: u64, mut case: Case) -> Case {
     let by = [1, 9, 30][seed as usize % 3];
     let Loop { vars, blocks, .. } = &mut case.program;
@@ -291,13 +293,13 @@ fn case(name: String, made: RandomLoop) -> Case {
     }
 }
 
-/// The loops that a program runs.
+/// Returns the loops that a program runs.
 fn of_program(seed: u64) -> Vec<Case> {
     let runs = Arc::new(Mutex::new(Vec::new()));
     let recorder = Recorder { runs: runs.clone() };
     let engine = Engine::builder().backend(Arc::new(recorder)).threads(1);
     let program = program::random(seed, LONG).build();
-    // Where it traps, what ran until then is there.
+    // At a trap, the loops that ran before are kept.
     let _ = livefusion::runtime::force_nodes(&engine.build(), &program.roots);
     let runs = std::mem::take(&mut *runs.lock().expect("no panic"));
     let named = runs.into_iter().enumerate();
@@ -311,7 +313,7 @@ fn of_program(seed: u64) -> Vec<Case> {
 
 type Runs = Arc<Mutex<Vec<(Loop, Vec<Argument>)>>>;
 
-/// The interpreter, which notes what it is called with.
+/// The interpreter, with a record of its arguments.
 struct Recorder {
     runs: Runs,
 }
@@ -342,7 +344,7 @@ impl Kernel for Recorded {
     }
 
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
-        // What a loop was given to change in place is no argument.
+        // A buffer given for update in place is no argument.
         if pass == Pass::Emit && frame.words[0] == 0 && frame.given.is_empty() {
             let own = |arg: &Arg<'_>| {
                 let view = match arg {

@@ -1,4 +1,4 @@
-//! What loops with nests are called with, and whether they agree with the interpreter then.
+//! Arguments for loops with nests, and comparison with the interpreter.
 
 use crate::shimmed::OnShim;
 use crate::support::{Owned, Rng, golden};
@@ -9,7 +9,7 @@ use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, Type};
 use loop_lang::types::{Const, Ty};
 
-/// Lengths of segments.
+/// Returns the lengths of segments.
 pub fn lengths(case: &str, rng: &mut Rng) -> Vec<u64> {
     match case {
         "none" => vec![],
@@ -26,7 +26,7 @@ pub fn lengths(case: &str, rng: &mut Rng) -> Vec<u64> {
     }
 }
 
-/// Rows of rows: numbers of each.
+/// Returns the sizes of rows of rows.
 pub fn sizes(case: &str) -> [u64; 3] {
     match case {
         "none" => [0, 5, 3],
@@ -40,7 +40,9 @@ pub fn sizes(case: &str) -> [u64; 3] {
     }
 }
 
-/// A word of a type. Floats are such that sums are exact, in whatever order: a quotient by a sum is the same then, too.
+/// Draws a word of a type.
+///
+/// Sums of the floats are exact in any order, and so is a quotient by a sum.
 pub fn word(ty: Ty, rng: &mut Rng) -> u64 {
     let eighths = rng.below(2000) as f64 / 8.0 - 100.0;
     match ty {
@@ -50,7 +52,7 @@ pub fn word(ty: Ty, rng: &mut Rng) -> u64 {
     }
 }
 
-/// Arguments: an array of lengths, and arrays of as many elements; or the numbers of rows and columns.
+/// Makes lengths with matching arrays, or row and column counts.
 pub fn args(program: &Loop, case: &str, rng: &mut Rng) -> Vec<Owned> {
     let lengths = lengths(case, rng);
     args_of(program, &lengths, &sizes(case), rng)
@@ -95,15 +97,15 @@ pub fn args_of(program: &Loop, lengths: &[u64], sizes: &[u64], rng: &mut Rng) ->
     all
 }
 
-/// Runs a loop on the shim and in the interpreter.
+/// Compares a loop's results on the shim and in the interpreter.
 pub fn agree(shim: &OnShim, name: &str, program: &Loop, args: &[Owned], case: &str) {
     assert_eq!(shim.differs(program, args), None, "{name}: {case}");
 }
 
-/// What is wrong, and the text that it replaces by another, in the prelude or in a kernel.
+/// Describes a fault by its name, a replaced text, and the replacement.
 pub type Fault = (&'static str, &'static str, &'static str);
 
-/// Each fault makes some run of a loop wrong.
+/// Checks that each fault makes some run of a loop wrong.
 pub fn are_found(name: &str, faults: &[Fault]) {
     if !can_compile() {
         return;

@@ -1,4 +1,4 @@
-//! Kernels on the shim, by way of the backend: what comes of them, and what comes of them in the interpreter.
+//! Kernels on the shim, run through the backend, compared with the interpreter.
 
 use crate::support::{Owned, Rng, kernel as interpreted, random_args};
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Kernel, Outcome, Pass, Value};
@@ -12,19 +12,19 @@ use loop_lang::types::Ty;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// A loop's kernel on devices that run few blocks at once, and many.
+/// Holds a loop's kernel on devices that run few blocks at once, and many.
 pub struct OnShim {
     kernels: Vec<Arc<dyn Kernel>>,
     runs: Cell<usize>,
 }
 
 impl OnShim {
-    /// Of a loop that has a kernel.
+    /// Loads a loop that has a kernel.
     pub fn of(cxx: &Cxx, program: &Loop) -> OnShim {
         OnShim::on(cxx, program, Shim::default())
     }
 
-    /// Of one that is dealt out so; as thought best if nothing is decided.
+    /// Loads a loop under a schedule, or under the default.
     pub fn under(cxx: &Cxx, program: &Loop, schedule: &Schedule) -> OnShim {
         let schedules = match schedule.decisions() {
             [] => Schedules::default(),
@@ -33,7 +33,7 @@ impl OnShim {
         OnShim::asked(cxx, program, &schedules, Shim::default())
     }
 
-    /// On devices that are like this one otherwise.
+    /// Loads a loop on devices that otherwise equal `shim`.
     pub fn on(cxx: &Cxx, program: &Loop, shim: Shim) -> OnShim {
         OnShim::asked(cxx, program, &Schedules::default(), shim)
     }
@@ -42,7 +42,7 @@ impl OnShim {
         let kernel = |blocks| {
             let driver = Shim { blocks, ..shim }.driver();
             let session = Session::new(driver, Box::new(cxx.clone()));
-            // What nobody wrote is known of memory that nobody had before.
+            // Unwritten bytes are only detected in fresh memory.
             session.pool().set_limit(0);
             let backend = CudaBackend::on(session, Arc::new(InterpBackend::new()));
             let backend = backend.with_schedules(schedules.clone());
@@ -57,7 +57,11 @@ impl OnShim {
         }
     }
 
-    /// Runs it; errors are what the device says.
+    /// Runs the loop.
+    ///
+    /// # Errors
+    ///
+    /// Returns the device's message.
     pub fn run(&self, args: &[Arg<'_>]) -> Result<(Outcome, Vec<Value>), String> {
         self.runs.set(self.runs.get() + 1);
         let kernel = &self.kernels[self.runs.get() % self.kernels.len()];
@@ -68,7 +72,7 @@ impl OnShim {
         }
     }
 
-    /// In what it differs from what the interpreter gives, if it does.
+    /// Describes the first difference from the interpreter's results, if any.
     pub fn differs(&self, program: &Loop, args: &[Owned]) -> Option<String> {
         let (outcome, values) = match self.run(&far(args)) {
             Ok(ran) => ran,
@@ -89,7 +93,7 @@ impl OnShim {
     }
 }
 
-/// Arguments, wherever they are.
+/// Borrows arguments, which may be far.
 pub fn far(args: &[Owned]) -> Vec<Arg<'_>> {
     let arg = |arg| match arg {
         &Owned::Scalar(c) => Arg::Scalar(c),
@@ -98,7 +102,7 @@ pub fn far(args: &[Owned]) -> Vec<Arg<'_>> {
     args.iter().map(arg).collect()
 }
 
-/// The outcome and the results of a loop in the interpreter.
+/// Returns the outcome and the results of a loop in the interpreter.
 pub fn plain(program: &Loop, args: &[Arg<'_>]) -> (Outcome, Vec<Value>) {
     let host = interpreted(program);
     let mut frame = Frame::new(host.layout());
@@ -106,7 +110,7 @@ pub fn plain(program: &Loop, args: &[Arg<'_>]) -> (Outcome, Vec<Value>) {
     (outcome, frame.results.into_vec())
 }
 
-/// Where two values differ first.
+/// Describes the first difference of two values.
 pub fn first_apart(got: &Value, want: &Value) -> String {
     match (got, want) {
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
@@ -119,12 +123,12 @@ pub fn first_apart(got: &Value, want: &Value) -> String {
     }
 }
 
-/// The elements of an array, as far as they can come here.
+/// Fetches the elements of an array.
 pub fn here(array: &Buffer) -> &Buffer {
     array.here().expect("the device works")
 }
 
-/// Floats may be summed up in another order; all else is the same.
+/// Compares values, with a tolerance for floats summed in another order.
 pub fn alike(a: &Value, b: &Value) -> bool {
     let near = |ty: Ty, x: u64, y: u64| {
         let (x, y) = match ty {
@@ -153,7 +157,7 @@ pub fn alike(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Arguments with longer arrays than the interpreter's own tests have: several tiles, and a part of one.
+/// Makes arguments of several tiles and a part of one, longer than the interpreter's.
 pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
     let args = random_args(program, rng);
     let longer = |(p, a): (&loop_lang::ir::Param, Owned)| match a {
@@ -170,7 +174,7 @@ pub fn long_args(program: &Loop, len: usize, rng: &mut Rng) -> Vec<Owned> {
     program.params.iter().zip(args).map(longer).collect()
 }
 
-/// The loop of a text that leaves out blocks without statements.
+/// Parses a loop whose blocks without statements are omitted.
 pub fn completed(text: &str) -> Loop {
     let mut program = loop_lang::parse::parse(text).expect("a loop");
     loop_lang::gotos::complete_blocks(&mut program);

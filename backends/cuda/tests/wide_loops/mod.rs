@@ -1,11 +1,14 @@
-//! Loops with many groups: folds, scans of pairs by a function that does not commute, counts of filters, sums of segments and of rows.
+//! Loops with many groups.
+//!
+//! They have folds, scans of pairs by a non-commutative function, counts of filters, and sums of
+//! segments and of rows.
 
 use livefusion_tests::rng::Rng;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::fmt::Write;
 
-/// A random one of these, whose arrays are as long as one likes.
+/// Draws one of these loops, for arrays of any length.
 pub fn random(rng: &mut Rng) -> String {
     let mut count = |least: usize, most: usize| rng.range(least, most);
     match count(0, 3) {
@@ -14,14 +17,14 @@ pub fn random(rng: &mut Rng) -> String {
     }
 }
 
-/// What joins folds.
+/// The operators of folds.
 const OPS: [Op; 5] = [Op::Add, Op::Mul, Op::Xor, Op::Max, Op::Min];
 
-/// A function that joins pairs, in their order: what comes of one affine map after another.
+/// A function that joins pairs in order: the composition of affine maps.
 const AFFINE: &str = "fn affine_0(la_0: i64, lb_0: i64, ra_0: i64, rb_0: i64) {\n  let a_0 = mul la_0 ra_0\n  \
                       let t_0 = mul lb_0 ra_0\n  let b_0 = add t_0 rb_0\n  return a_0 b_0\n}\n";
 
-/// The sections of a loop's text that groups have something to say in.
+/// The sections of a loop's text that groups contribute to.
 #[derive(Default)]
 struct Sections {
     groups: String,
@@ -32,7 +35,7 @@ struct Sections {
 }
 
 impl Sections {
-    /// A fold of an element of `i64`.
+    /// Adds a fold of an element of `i64`.
     fn fold(&mut self, name: &str, rates: [&str; 2], level: u32, op: Op, elt: &str) {
         let id = op.identity(Ty::I64).expect("it joins");
         let [owner, step] = rates;
@@ -47,7 +50,7 @@ impl Sections {
         let _ = write!(self.results, " {name}");
     }
 
-    /// A scan of pairs of `i64`, of which the second is `r{name}`.
+    /// Adds a scan of pairs of `i64`. The second variable is `r{name}`.
     fn scan(&mut self, name: &str, rates: [&str; 2], level: u32, pair: &str) {
         let [owner, step] = rates;
         let vars = format!("m{name}, c{name}");
@@ -64,8 +67,9 @@ impl Sections {
     }
 }
 
-/// Folds and scans of pairs in steps, and a filter with folds of what it keeps; with `levels`, what it keeps hangs on a scan, and
-/// a fold on that.
+/// Writes folds and scans of pairs, and a filter with folds of its elements.
+///
+/// With `levels`, the filter depends on a scan, and a fold on the filter.
 pub fn steps(folds: usize, scans: usize, levels: bool) -> String {
     let (mut outer, mut inner) = (Sections::default(), Sections::default());
     let above = u32::from(levels);
@@ -81,7 +85,7 @@ pub fn steps(folds: usize, scans: usize, levels: bool) -> String {
     for k in 0..scans {
         let pair = ["x_0, y_0", "y_0, x_0", "3i64, x_0"][k % 3];
         outer.scan(&format!("{k}_0"), ["r0", "r0"], 0, pair);
-        // Not all of them are looked at.
+        // Some of them are dead.
         if k % 7 == 0 {
             let _ = writeln!(rooms, "  let out{k}_0 = newArray i64 n_0");
             let _ = writeln!(outer.yields, "  writeArray out{k}_0 ix_0 r{k}_0");
@@ -115,7 +119,7 @@ pub fn steps(folds: usize, scans: usize, levels: bool) -> String {
     )
 }
 
-/// Folds of all elements, and nothing else.
+/// Writes folds of all elements, and nothing else.
 pub fn folds(n: usize) -> String {
     let mut all = Sections::default();
     for k in 0..n {
@@ -136,8 +140,10 @@ pub fn folds(n: usize) -> String {
     )
 }
 
-/// Folds and scans of pairs of the elements of each segment, and folds of these folds; `head` has the lengths of segments hang on
-/// as many sums of those before.
+/// Writes folds and scans of pairs in each segment, and outer folds.
+///
+/// The outer folds combine the inner ones. With `head`, the lengths of segments depend on that many
+/// sums of earlier lengths.
 pub fn segments(folds: usize, scans: usize, head: usize) -> String {
     let (mut outer, mut inner) = (Sections::default(), Sections::default());
     let (mut rooms, mut ends) = Default::default();
@@ -215,7 +221,7 @@ pub fn segments(folds: usize, scans: usize, head: usize) -> String {
     )
 }
 
-/// What goes from left to right in each row, and folds of it.
+/// Writes sequential groups of each row, and folds of them.
 pub fn rows(folds: usize) -> String {
     let mut outer = Sections::default();
     for k in 0..folds {

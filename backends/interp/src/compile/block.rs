@@ -9,9 +9,9 @@ use loop_lang::ir::{
 };
 use rustc_hash::FxHashSet;
 
-/// A conditional edge, whose code stands behind all blocks.
+/// A conditional edge. Its code is placed after all blocks.
 struct Stub {
-    /// The jump that leads there.
+    /// The jump to it.
     jump: Pc,
     from: usize,
     to: usize,
@@ -19,8 +19,9 @@ struct Stub {
 }
 
 impl Compiler<'_> {
-    /// Finds the scopes in which an update must wait while other blocks run: where it is not made on
-    /// every edge out of its block.
+    /// Finds the scopes in which an update must wait while other blocks run.
+    ///
+    /// These are the scopes where some edge out of the block does not commit the update.
     pub(super) fn assignments(&mut self) -> Result<(), String> {
         for i in 0..self.blocks.len() {
             let place = self.blocks[i].place;
@@ -47,7 +48,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The blocks that a block may go to: its exits, then its ends.
+    /// Returns the successors of a block: its exits, then its ends.
     fn targets(&self, from: usize) -> Result<Vec<usize>, String> {
         let block = self.blocks[from].block;
         let mut targets = Vec::new();
@@ -74,7 +75,7 @@ impl Compiler<'_> {
         found.ok_or_else(|| format!("no block at {place:?}"))
     }
 
-    /// Compiles all blocks, then fills in where they go.
+    /// Compiles all blocks, then patches the jumps between them.
     pub(super) fn blocks(&mut self) -> Result<(), String> {
         let mut stubs = Vec::new();
         for i in 0..self.blocks.len() {
@@ -171,7 +172,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The rate whose guard a place is, if that is a loop rate.
+    /// Returns the loop rate of a guard's place. Returns `None` at other places.
     fn loop_guard(&self, place: Place) -> Option<RateId> {
         match place {
             Place::At {
@@ -188,8 +189,10 @@ impl Compiler<'_> {
         self.jumps.push((jump, to));
     }
 
-    /// What happens on the way from one block to another. The moves are those of the block's own
-    /// scope; they read what other scopes' updates have not changed yet.
+    /// Emits the code of an edge.
+    ///
+    /// The moves belong to the block's own scope. They run before the updates of other scopes, and
+    /// read the old values.
     fn edge(&mut self, from: usize, to: usize, moves: &[Move]) {
         let (from, to) = (self.blocks[from].place, self.blocks[to].place);
         if self.is_early_exit(from, to) {
@@ -203,7 +206,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether an edge leaves a root's loop other than by its guard.
+    /// Returns whether an edge leaves a root's loop other than by its guard.
     fn is_early_exit(&self, from: Place, to: Place) -> bool {
         let root = match to {
             Place::Return => self.program.roots.last().copied(),
@@ -235,7 +238,7 @@ impl Compiler<'_> {
                 atom => ResultSite::Scalar(self.program.atom_ty(atom), self.operand(atom)),
             });
         }
-        // The last to use an array takes it; results before get copies.
+        // The last use of an array takes it. Earlier results get copies.
         let mut taken = FxHashSet::default();
         for site in sites.iter_mut().rev() {
             if let ResultSite::Array {
@@ -261,7 +264,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether a trap recorded so far ends the run at the end of this block.
+/// Returns whether a recorded trap ends the run at the end of this block.
 fn ends_part(place: Place, loop_guard: bool) -> bool {
     match place {
         Place::Init | Place::Return => true,

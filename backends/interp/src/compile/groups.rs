@@ -1,4 +1,4 @@
-//! Carried groups: where their local parts are, how they are joined, read and updated.
+//! Carried groups: the location of their local parts, joins, reads and updates.
 
 use super::Compiler;
 use crate::code::{Fast, GroupCode, Instr, Join, JoinOp, LateLane, Rare, Reg};
@@ -21,7 +21,7 @@ pub(super) enum Move {
 }
 
 impl Compiler<'_> {
-    /// Describes every group with a local part, and finds at which guards it matters.
+    /// Describes every group with a local part, and finds the guards that handle it.
     pub(super) fn groups(&mut self, layout: &Layout) -> Result<(), String> {
         for (i, group) in self.program.groups.iter().enumerate() {
             let width = match group.order {
@@ -57,7 +57,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Describes a group; none if a pass has dropped it.
+    /// Describes a group. Returns `None` if a pass has dropped it.
     fn local_group(
         &mut self,
         layout: &Layout,
@@ -102,7 +102,7 @@ impl Compiler<'_> {
         Ok(Some(code))
     }
 
-    /// How values like those of `var` are joined. A function's place is filled in when it is there.
+    /// Returns the join of values like those of `var`. A function's entry is patched later.
     pub(super) fn combine(&self, combine: Combine, var: Option<Var>) -> Join {
         match combine {
             Combine::Op(op) => {
@@ -127,7 +127,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The register of a variable of a group with a local part, as it is read in the current block.
+    /// Returns the register of a local group's variable, as it is read in the current block.
     pub(super) fn read_local(&mut self, v: Var, group: u32, i: u32) -> Reg {
         let lanes = self.code.groups[group as usize]
             .as_ref()
@@ -161,7 +161,7 @@ impl Compiler<'_> {
         d
     }
 
-    /// The move into a group's lane, if the group's loop runs in the current block.
+    /// Returns the move into a group's lane, if the group's loop runs in the current block.
     fn lane(&self, group: u32, i: u32, a: Reg) -> Option<Move> {
         let code = self.code.groups[group as usize].as_ref()?;
         let counter = self.counter_of(group)?;
@@ -177,8 +177,9 @@ impl Compiler<'_> {
         })
     }
 
-    /// The counter that deals a group's elements in the current block, if that is inside of the loop that
-    /// updates the group in this phase.
+    /// Returns the counter that deals a group's elements in the current block.
+    ///
+    /// Returns `None` outside of the loop that updates the group in this phase.
     pub(super) fn counter_of(&self, group: u32) -> Option<Reg> {
         // A loop rate's `nest` and `done` are outside of its loop.
         let (rate, outside) = match self.blocks.get(self.block)?.place {
@@ -195,7 +196,8 @@ impl Compiler<'_> {
             .map(|v| v.0)
     }
 
-    /// What `v := a` changes. None if that has happened at once, because no loop is around.
+    /// Returns the change made by `v := a`. Outside of all loops it is emitted at once and `None`
+    /// is returned.
     pub(super) fn update(&mut self, v: Var, a: Reg) -> Option<Move> {
         if let Some(&(group, i)) = self.local.get(&v)
             && self.code.groups[group as usize]
@@ -219,7 +221,7 @@ impl Compiler<'_> {
         Some(Move::Register { d: v.0, a })
     }
 
-    /// Makes a change wait for the end of the iteration.
+    /// Defers a change to the end of the iteration.
     pub(super) fn later(&mut self, scope: u32, change: Move) {
         match change {
             Move::Register { d, a } => {
@@ -244,7 +246,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Makes changes at once, as if all at the same time. Lanes go first: they need the counter.
+    /// Emits simultaneous changes. Lanes go first, since they read the counter.
     pub(super) fn moves(&mut self, moves: &[Move]) {
         let mut changed: FxHashSet<Reg> = FxHashSet::default();
         let mut registers: Vec<(Reg, Reg)> = Vec::new();
@@ -279,7 +281,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `carry v = a`.
+    /// Emits `carry v = a`.
     pub(super) fn carry(&mut self, v: Var, a: Atom) {
         let a = self.operand(a);
         match self.local.get(&v) {

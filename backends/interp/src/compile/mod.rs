@@ -1,4 +1,6 @@
-//! From a verified [`Loop`] to [`Code`]: blocks in execution order, regions as jumps, operands resolved.
+//! Compilation of a verified [`Loop`] to [`Code`].
+//!
+//! Blocks are laid out in execution order. Regions become jumps. Operands are resolved.
 
 mod block;
 mod groups;
@@ -17,18 +19,22 @@ use loop_lang::types::{Ty, canonical};
 use rustc_hash::FxHashMap;
 use scopes::Scopes;
 
-/// How a loop is compiled.
+/// Describes how a loop is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mode {
-    /// The summary form: the block that returns is not run.
+    /// Compile the summary form, without the returning block.
     pub summary: bool,
-    /// Counting mode.
+    /// Compile for counting mode.
     pub counting: bool,
-    /// An observer is told of each step.
+    /// Report each step to an observer.
     pub observed: bool,
 }
 
-/// Compiles a loop. Errors say what a verified loop cannot have.
+/// Compiles a loop.
+///
+/// # Errors
+///
+/// Describes a construct that no verified loop has.
 pub fn compile(program: &Loop, layout: &Layout, mode: Mode) -> Result<Code, String> {
     let mut c = Compiler::new(program, layout, mode);
     c.arrays(layout)?;
@@ -46,11 +52,11 @@ struct Placed<'a> {
     block: &'a Block,
     /// One of the combinators that it belongs to.
     comb: CombId,
-    /// Where its code begins, once it is there.
+    /// The start of its code, once emitted.
     pc: Pc,
 }
 
-/// What [`Code`] is made with.
+/// The compiler of one loop.
 struct Compiler<'a> {
     program: &'a Loop,
     mode: Mode,
@@ -62,13 +68,13 @@ struct Compiler<'a> {
     blocks: Vec<Placed<'a>>,
     /// Block by place.
     at: FxHashMap<Place, usize>,
-    /// The block that is compiled, and the innermost scope of its place.
+    /// The current block, and the innermost scope of its place.
     block: usize,
     scope: Option<u32>,
-    /// Updates to be made on every edge out of the block that is compiled.
+    /// Updates to be made on every edge out of the current block.
     moves_at_end: Vec<Move>,
     arrays: FxHashMap<Var, Array>,
-    /// Group and position in it of each variable of a group with a local part.
+    /// Group and position of each variable of a group with a local part.
     local: FxHashMap<Var, (u32, u32)>,
     consts: FxHashMap<u64, Reg>,
     counters: FxHashMap<Counted, u32>,
@@ -76,9 +82,9 @@ struct Compiler<'a> {
     waits: Vec<bool>,
     /// The scopes in which each variable is assigned.
     assigned_in: FxHashMap<Var, Vec<u32>>,
-    /// Jumps to blocks, to be filled in.
+    /// Jumps to blocks, to be patched.
     jumps: Vec<(Pc, usize)>,
-    /// Where a failed check jumps to: out of the outermost `while` region.
+    /// Jumps of failed checks out of the outermost `while` region.
     escapes: Option<Vec<Pc>>,
     in_function: bool,
 }
@@ -147,7 +153,7 @@ impl<'a> Compiler<'a> {
         self.here() - 1
     }
 
-    /// Makes the jump at `pc` go to the next instruction.
+    /// Patches the jump at `pc` to target the next instruction.
     fn land(&mut self, pc: Pc) {
         let here = self.here();
         if let Instr::Jump { to } | Instr::Unless { to, .. } = &mut self.code.instrs[pc as usize] {
@@ -160,7 +166,7 @@ impl<'a> Compiler<'a> {
         self.code.registers - 1
     }
 
-    /// The register that holds a constant.
+    /// Returns the register that holds a constant.
     fn constant(&mut self, word: u64) -> Reg {
         if let Some(r) = self.consts.get(&word) {
             return *r;
@@ -171,7 +177,8 @@ impl<'a> Compiler<'a> {
         r
     }
 
-    /// The register that holds an operand. Reading a lane, or lanes joined, takes an instruction.
+    /// Returns the register that holds an operand. Reading a lane, or joined lanes, takes an
+    /// instruction.
     fn operand(&mut self, atom: Atom) -> Reg {
         match atom {
             Atom::Const(c) => self.constant(canonical(c.ty, c.bits)),
@@ -187,7 +194,7 @@ impl<'a> Compiler<'a> {
         found.ok_or_else(|| format!("{} is not an array that is there", self.program.name(v)))
     }
 
-    /// The slot of an array that is written.
+    /// Returns the slot of a written array.
     fn slot(&self, v: Var) -> Result<u32, String> {
         match self.array(v)? {
             Array::Slot(s) => Ok(s),
@@ -199,7 +206,7 @@ impl<'a> Compiler<'a> {
         self.program.ty(v).elem()
     }
 
-    /// The counter for what counting mode counts.
+    /// Returns the counter of an event in counting mode.
     fn counter(&mut self, what: Counted) -> Option<u32> {
         if !self.mode.counting {
             return None;
@@ -213,7 +220,7 @@ impl<'a> Compiler<'a> {
         Some(c)
     }
 
-    /// Counts one, in counting mode. `what` is not called otherwise.
+    /// Counts one event in counting mode. Otherwise `what` is not called.
     fn count(&mut self, what: impl FnOnce(&Loop) -> Counted) {
         if self.mode.counting
             && let Some(counter) = self.counter(what(self.program))
@@ -222,7 +229,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Resolves arrays to parameters and slots; a slice shares its array's place.
+    /// Resolves arrays to parameters and slots. A slice shares its array's slot.
     fn arrays(&mut self, layout: &Layout) -> Result<(), String> {
         for (i, p) in self.program.params.iter().enumerate() {
             if p.kind != ParamKind::Scalar {
@@ -248,7 +255,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Combine functions, before everything else.
+    /// Compiles combine functions, before all blocks.
     fn functions(&mut self) -> Result<(), String> {
         self.in_function = true;
         for f in 0..self.program.functions.len() {
@@ -263,8 +270,9 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Where saved and held variables are in frame and registers, and which updates of held ones may
-    /// wait at which guard.
+    /// Locates saved and held variables in frame and registers.
+    ///
+    /// Also finds the guards at which updates of held variables may be pending.
     fn saved(&mut self, layout: &Layout) {
         for (v, word) in &layout.saved {
             if !self.local.contains_key(v) {

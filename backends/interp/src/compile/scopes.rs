@@ -1,17 +1,19 @@
-//! Which loop rates are around a place, and whose waiting updates an edge lets take effect.
+//! Scopes: the loop rates around a place, and the updates that an edge commits.
 
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Loop, Place, RateId, Section};
 use loop_lang::state::Layout;
 
-/// The loop rates of a loop. A *scope* is a loop rate, by its position in `Layout::resume`.
+/// Holds the loop rates of a loop.
+///
+/// A *scope* is a loop rate, by its position in `Layout::resume`.
 pub struct Scopes {
     rates: Vec<RateId>,
     /// The scope of each rate's nearest loop rate.
     of_rate: Vec<u32>,
     /// The scope around each scope.
     outer: Vec<Option<u32>>,
-    /// How many scopes are around each scope.
+    /// The nesting depth of each scope.
     depth: Vec<u32>,
 }
 
@@ -43,17 +45,19 @@ impl Scopes {
         scopes
     }
 
-    /// The scope of a rate's nearest loop rate.
+    /// Returns the scope of a rate's nearest loop rate.
     pub fn of_rate(&self, rate: RateId) -> u32 {
         self.of_rate[rate.index()]
     }
 
-    /// The loop rate of a scope.
+    /// Returns the loop rate of a scope.
     pub fn rate(&self, scope: u32) -> RateId {
         self.rates[scope as usize]
     }
 
-    /// The innermost scope that a place belongs to. A loop rate's `nest` and `done` belong to it.
+    /// Returns the innermost scope of a place.
+    ///
+    /// A loop rate's `nest` and `done` belong to its scope.
     pub fn innermost(&self, place: Place) -> Option<u32> {
         match place {
             Place::At { rate, .. } => Some(self.of_rate(rate)),
@@ -61,12 +65,12 @@ impl Scopes {
         }
     }
 
-    /// A scope and those around it, innermost first.
+    /// Returns a scope and its ancestors, innermost first.
     pub fn chain(&self, innermost: Option<u32>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(innermost, |s| self.outer[*s as usize])
     }
 
-    /// Whether `inner` is `outer` or inside of it.
+    /// Returns whether `inner` is `outer` or inside of it.
     pub fn within(&self, inner: Option<u32>, outer: u32) -> bool {
         let depth = self.depth[outer as usize];
         self.chain(inner)
@@ -74,11 +78,13 @@ impl Scopes {
             .any(|s| s == outer)
     }
 
-    /// The scopes whose waiting updates take effect on the way from one place to another, innermost
-    /// first: those that are left, and the one at whose guard or `done` control arrives.
+    /// Returns the scopes whose deferred updates an edge commits, innermost first.
+    ///
+    /// These are the scopes that the edge leaves, and the scope at whose guard or `done` it
+    /// arrives.
     pub fn committed(&self, from: Place, to: Place) -> Vec<u32> {
         let inside = self.innermost(to);
-        // A sub rate's guard is in the middle of an iteration; it has no `done`.
+        // A sub rate's guard is in the middle of an iteration. It has no `done`.
         let arrived = match to {
             Place::At {
                 rate,

@@ -162,7 +162,7 @@ impl Compiler<'_> {
         self.emit(Instr::Copy { d: v.0, a });
     }
 
-    /// The counter that a statement which counts for itself is given.
+    /// Returns the counter for a statement that counts its own events.
     fn counter_with(&mut self, what: impl FnOnce(&loop_lang::Loop) -> Counted) -> Option<u32> {
         if self.mode.counting {
             self.counter(what(self.program))
@@ -173,7 +173,7 @@ impl Compiler<'_> {
 
     fn op(&mut self, v: Var, op: Op, args: &[Atom]) -> Result<(), String> {
         let regs: Vec<Reg> = args.iter().map(|a| self.operand(*a)).collect();
-        // The first operand of a select is its condition; its arms are what it is about.
+        // The first operand of a select is its condition. The arms have the operand type.
         let about = if op == Op::Select {
             args.last()
         } else {
@@ -214,7 +214,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// An update: at the end of the block if all ways out of it let the update take effect.
+    /// Emits an update, at the end of the block if all edges out of it commit the update.
     fn assign(&mut self, v: Var, a: Reg) {
         let Some(change) = self.update(v, a) else {
             return;
@@ -315,7 +315,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Functions' traps are ignored, but end a `while` like any other.
+    /// Traps in functions are ignored, but still end a `while`.
     fn trap(&mut self, unless: Atom, trap: TrapId, payload: &[Atom]) {
         let ok = self.operand(unless);
         if !self.in_function {

@@ -1,4 +1,4 @@
-//! Instructions that tell an observer of steps; none unless there is one.
+//! Instructions that report steps to an observer, emitted only if there is one.
 
 use super::Compiler;
 use crate::code::{Instr, Reg, Watch, Watched};
@@ -6,7 +6,7 @@ use loop_lang::ir::{Atom, Place, RateId, Section, Stmt, StmtKind, Type, Var};
 use loop_lang::walk;
 
 impl Compiler<'_> {
-    /// Tells of a step in the current block, with the values of these variables.
+    /// Reports a step in the current block, with the values of these variables.
     fn watch(&mut self, step: Watch, values: Vec<(Var, Reg)>) {
         let Some(block) = self.blocks.get(self.block) else {
             return;
@@ -19,7 +19,7 @@ impl Compiler<'_> {
         self.emit(Instr::Watch(self.code.watched.len() as u32 - 1));
     }
 
-    /// The registers of scalars, each once.
+    /// Returns the registers of scalars, each once.
     fn scalars(&mut self, atoms: &[Atom]) -> Vec<(Var, Reg)> {
         let mut values: Vec<(Var, Reg)> = Vec::new();
         for v in atoms.iter().filter_map(|a| a.var()) {
@@ -31,7 +31,7 @@ impl Compiler<'_> {
         values
     }
 
-    /// Tells that a block is entered: at a guard, with what is carried there.
+    /// Reports the entry of a block. At a guard it includes the carried variables.
     pub(super) fn watch_enter(&mut self, place: Place) {
         if !self.mode.observed {
             return;
@@ -58,7 +58,7 @@ impl Compiler<'_> {
         self.watch(Watch::Enter, values);
     }
 
-    /// Tells of a statement that has been run.
+    /// Reports a finished statement.
     pub(super) fn watch_stmt(&mut self, stmt: &Stmt) {
         if !self.mode.observed || self.in_function {
             return;
@@ -74,7 +74,7 @@ impl Compiler<'_> {
         self.watch(Watch::Statement(Box::new(stmt.clone())), values);
     }
 
-    /// Tells of how a block is left.
+    /// Reports the exit of a block.
     pub(super) fn watch_leave(&mut self, step: Watch, atoms: &[Atom]) {
         if self.mode.observed {
             let values = self.scalars(atoms);

@@ -1,4 +1,4 @@
-//! What the interpreter's tests share: loops from files, arguments from seeds, runs cut into spans.
+//! Shared helpers: loops from files, arguments from seeds, runs cut into spans.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
 use livefusion_backend::{Arg, Buffer, Frame, Kernel, Outcome, Pass, Value, View};
@@ -8,7 +8,7 @@ use loop_lang::ir::{ParamKind, Type};
 use loop_lang::types::{Const, Ty, canonical};
 use std::path::Path;
 
-/// Names and texts of the golden loops.
+/// Lists the names and texts of the golden loops.
 pub fn golden_texts() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loop-lang/tests/files/golden");
     let mut files: Vec<_> = std::fs::read_dir(folder)
@@ -28,13 +28,15 @@ pub fn golden_texts() -> Vec<(String, String)> {
         .collect()
 }
 
-/// One golden loop.
+/// Loads one golden loop.
 pub fn golden(name: &str) -> Loop {
     let (_, text) = golden_texts().into_iter().find(|(n, _)| n == name).unwrap();
     parse(&text)
 }
 
-/// A loop from its text, up to a golden file's expected output; gotos may be left out.
+/// Parses a loop, up to a golden file's expected output.
+///
+/// Gotos may be omitted.
 pub fn parse(text: &str) -> Loop {
     let text = text.split("\n# ----").next().unwrap_or(text);
     let mut program = loop_lang::parse::parse(text).unwrap_or_else(|faults| {
@@ -52,7 +54,7 @@ pub fn kernel(program: &Loop) -> InterpKernel {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// An argument that owns its array.
+/// Holds an argument that owns its array.
 #[derive(Debug)]
 pub enum Owned {
     Scalar(Const),
@@ -68,17 +70,17 @@ impl Owned {
     }
 }
 
-/// Arguments borrowed.
+/// Borrows arguments.
 pub fn borrow(args: &[Owned]) -> Vec<Arg<'_>> {
     args.iter().map(Owned::arg).collect()
 }
 
-/// An array argument.
+/// Makes an array argument.
 pub fn array<T: livefusion_backend::Prim>(elements: &[T]) -> Owned {
     Owned::Array(Buffer::from_vec(elements.to_vec()))
 }
 
-/// A small generator of reproducible numbers (splitmix64).
+/// Generates small reproducible random numbers (splitmix64).
 pub struct Rng(pub u64);
 
 impl Rng {
@@ -94,7 +96,7 @@ impl Rng {
         self.next() % n
     }
 
-    /// A word of a type: mostly small, now and then an extreme.
+    /// Draws a word of a type, mostly small, sometimes extreme.
     pub fn word(&mut self, ty: Ty) -> u64 {
         let extreme = self.below(12) == 0;
         match ty {
@@ -129,8 +131,10 @@ impl Rng {
     }
 }
 
-/// Arguments for a loop: most arrays have a common length; sometimes arrays of floats are as long as
-/// the sum of an array of `u64` (segment lengths).
+/// Draws arguments for a loop.
+///
+/// Most arrays have a common length. Sometimes arrays of floats are as long as the sum of an array
+/// of `u64` (segment lengths).
 pub fn random_args(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     let len = rng.below(40) as usize;
     let by_sum = rng.below(2) == 0;
@@ -160,14 +164,14 @@ pub fn random_args(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     args
 }
 
-/// A result that can be compared: NaN is one value.
+/// Holds a result for comparison, with all NaNs equal.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Bits {
     Scalar(Ty, u64),
     Array(Ty, Vec<u64>),
 }
 
-/// A word, with every NaN made the same.
+/// Canonicalises NaNs in a word.
 pub fn one_nan(ty: Ty, word: u64) -> u64 {
     match ty {
         Ty::F64 if f64::from_bits(word).is_nan() => f64::NAN.to_bits(),
@@ -186,7 +190,9 @@ pub fn bits(value: &Value) -> Bits {
     }
 }
 
-/// Runs to the end in spans whose lengths `cut` gives; outcome and results.
+/// Runs to the end in spans whose lengths come from `cut`.
+///
+/// Returns the outcome and the results.
 pub fn run_cut(
     kernel: &dyn Kernel,
     args: &[Owned],
@@ -207,7 +213,7 @@ pub fn run(kernel: &dyn Kernel, args: &[Owned]) -> (Outcome, Vec<Bits>) {
     run_cut(kernel, args, || u64::MAX)
 }
 
-/// The elements of an array result.
+/// Returns the elements of an array result.
 pub fn f64s(bits: &Bits) -> Vec<f64> {
     match bits {
         Bits::Array(Ty::F64, words) => words.iter().map(|w| f64::from_bits(*w)).collect(),
@@ -215,7 +221,7 @@ pub fn f64s(bits: &Bits) -> Vec<f64> {
     }
 }
 
-/// An empty view, for arguments of the wrong type.
+/// Returns an empty view, for arguments of the wrong type.
 pub fn nothing() -> Arg<'static> {
     Arg::Array(View::new::<u8>(&[]))
 }

@@ -1,12 +1,12 @@
-//! What of the driver's library is used, and what its answers mean.
+//! The used functions of the driver's library, and their error codes.
 
 use crate::driver::Fault;
 use cudarc::driver::sys::{self, CUresult};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::null;
 
-/// All that is called. `cudarc` panics at a call that the library does not have, as one of an old driver may not: it is
-/// looked for before.
+/// All called functions. `cudarc` panics at a call that an old driver's library lacks, so they are
+/// looked up first.
 const USED: &[&str] = &[
     "cuCtxSetCurrent",
     "cuDeviceGet",
@@ -44,7 +44,11 @@ const USED: &[&str] = &[
     "cuStreamSynchronize",
 ];
 
-/// Loads the library and starts the driver, or says what is missing.
+/// Loads the library and starts the driver.
+///
+/// # Errors
+///
+/// Names the missing part.
 pub fn begin() -> Result<(), Fault> {
     // SAFETY: loading the library runs its starting code, which is made for that.
     if !unsafe { sys::is_culib_present() } {
@@ -67,7 +71,7 @@ pub fn begin() -> Result<(), Fault> {
     check("start", unsafe { sys::cuInit(0) }).map_err(missing)
 }
 
-/// What went wrong while a device was looked for.
+/// Converts a device error during opening to a missing device.
 pub fn missing(fault: Fault) -> Fault {
     match fault {
         Fault::Device { name, text, .. } => {
@@ -77,14 +81,15 @@ pub fn missing(fault: Fault) -> Fault {
     }
 }
 
-/// What an answer means.
+/// Converts an error code.
 pub fn check(doing: &'static str, code: CUresult) -> Result<(), Fault> {
     if code == CUresult::CUDA_SUCCESS {
         return Ok(());
     }
     let said = |say: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
         let mut text = null();
-        // SAFETY: it is one of the driver's two functions that name an error, by a text that lives for ever.
+        // SAFETY: it is one of the driver's two functions that name an error, by a text that lives
+        // for ever.
         let known = unsafe { say(code, &mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
         if !known {
             return None;
@@ -100,7 +105,7 @@ pub fn check(doing: &'static str, code: CUresult) -> Result<(), Fault> {
     })
 }
 
-/// A number of the driver's that is never negative.
+/// Converts a non-negative number of the driver.
 pub fn count(value: c_int) -> u32 {
     u32::try_from(value).unwrap_or(0)
 }
@@ -122,7 +127,7 @@ mod tests {
         for part in texts.iter().flat_map(|t| t.split("sys::cu").skip(1)) {
             let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             let name = &part[..end.unwrap_or(part.len())];
-            // `culib` is cudarc's own, and the word above ends at once.
+            // `culib` is cudarc's own function.
             if name.starts_with(|c: char| c.is_ascii_uppercase()) {
                 called.insert(format!("cu{name}"));
             }

@@ -1,4 +1,4 @@
-//! A device that is open, its queue, and what lives on it: modules, events, pinned memory.
+//! An open device, its queue, and its objects: modules, events, pinned memory.
 
 use super::calls::{check, count, missing};
 use crate::driver::cubin::Cubin;
@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// A device's primary context, and a queue of ours in it.
+/// Holds a device's primary context, and our queue in it.
 #[derive(Debug)]
 pub struct Context {
     device: CUdevice,
@@ -28,7 +28,7 @@ impl Context {
     /// Opens a device.
     pub fn open(ordinal: u32) -> Result<Context, Fault> {
         let mut devices = 0;
-        // SAFETY: the driver has started, as in all calls here; it writes to what it is given.
+        // SAFETY: the driver has started, as in all calls here; it writes to its out-parameters.
         check("count devices", unsafe {
             sys::cuDeviceGetCount(&mut devices)
         })
@@ -62,13 +62,13 @@ impl Context {
         Ok(opened)
     }
 
-    /// Makes the context that of this thread.
+    /// Makes the context current in this thread.
     pub fn enter(&self) -> Result<(), Fault> {
         // SAFETY: the context is held until this is dropped.
         check("be used", unsafe { sys::cuCtxSetCurrent(self.context) })
     }
 
-    /// Waits for all that is queued.
+    /// Waits for all queued work.
     pub fn wait(&self) -> Result<(), Fault> {
         // SAFETY: the queue is there until this is dropped.
         check("do what was queued", unsafe {
@@ -76,7 +76,7 @@ impl Context {
         })
     }
 
-    /// What the device is.
+    /// Describes the device.
     pub fn describe(&self) -> Result<Device, Fault> {
         let mut name: [c_char; 256] = [0; 256];
         let mut memory = 0;
@@ -96,7 +96,7 @@ impl Context {
         let bits = self
             .attribute(Of::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)
             .unwrap_or(0);
-        // Memory gives two bits with each tick.
+        // Memory transfers two bits per clock.
         let bandwidth = u64::from(kilohertz) * 1000 * 2 * u64::from(bits) / 8;
         Ok(Device {
             name: name.into_owned(),
@@ -129,7 +129,7 @@ impl Drop for Context {
     }
 }
 
-/// Loaded code.
+/// Holds loaded code.
 #[derive(Debug)]
 pub struct Module {
     handle: CUmodule,
@@ -154,7 +154,7 @@ impl Module {
         })
     }
 
-    /// The driver's handle.
+    /// Returns the driver's handle.
     pub fn handle(&self) -> CUmodule {
         self.handle
     }
@@ -175,7 +175,7 @@ impl Drop for Module {
     }
 }
 
-/// An event of the queue.
+/// Holds an event of the queue.
 #[derive(Debug)]
 pub struct Event {
     handle: CUevent,
@@ -188,12 +188,12 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// One that knows its time.
+    /// Creates an event that records its time.
     pub fn timed(context: &Arc<Context>) -> Result<Event, Fault> {
         Event::with(context, sys::CUevent_flags::CU_EVENT_DEFAULT)
     }
 
-    /// One to wait for.
+    /// Creates an event to wait for.
     pub fn new(context: &Arc<Context>) -> Result<Event, Fault> {
         Event::with(context, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
@@ -210,7 +210,7 @@ impl Event {
         })
     }
 
-    /// Puts it at the queue's end.
+    /// Appends the event to the queue.
     pub fn record(&self) -> Result<(), Fault> {
         // SAFETY: the event and the queue are there.
         check("mark its queue", unsafe {
@@ -218,7 +218,7 @@ impl Event {
         })
     }
 
-    /// Waits until the queue has come to it.
+    /// Waits until the queue has reached it.
     pub fn wait(&self) -> Result<(), Fault> {
         // SAFETY: the event is there.
         check("do what was queued", unsafe {
@@ -226,7 +226,7 @@ impl Event {
         })
     }
 
-    /// How many milliseconds it came behind another one.
+    /// Returns the milliseconds since another event.
     pub fn since(&self, other: &Event) -> Result<f32, Fault> {
         let mut milliseconds = 0.0;
         // SAFETY: both events are there.
@@ -245,7 +245,7 @@ impl Drop for Event {
     }
 }
 
-/// Memory of the host that stays where it is, so that the device can read and write it.
+/// Holds pinned host memory, which the device can read and write.
 #[derive(Debug)]
 pub struct Pinned {
     at: *mut u8,
@@ -254,11 +254,11 @@ pub struct Pinned {
 
 // SAFETY: it is memory that nobody else has.
 unsafe impl Send for Pinned {}
-// SAFETY: as above; who writes to it does so by what `at` gives, at their own risk.
+// SAFETY: as above; writers use the pointer of `at`, at their own risk.
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    /// So many bytes, more than none.
+    /// Allocates `bytes` bytes, at least one.
     pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Pinned, Fault> {
         let mut at: *mut c_void = null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
@@ -272,12 +272,12 @@ impl Pinned {
         })
     }
 
-    /// Where it is.
+    /// Returns its host address.
     pub fn at(&self) -> *mut u8 {
         self.at
     }
 
-    /// Where the device sees it.
+    /// Returns its device address.
     pub fn address(&self) -> Result<Address, Fault> {
         let mut address = 0;
         // SAFETY: the memory was allocated for this.
@@ -288,7 +288,8 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // What is queued may still read and write it. What a lost device does with it nobody knows, so it stays.
+        // Queued work may still read and write it. If the device is lost, its accesses are unknown,
+        // so the memory is leaked.
         if self
             .context
             .enter()

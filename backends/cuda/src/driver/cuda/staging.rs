@@ -1,8 +1,9 @@
-//! Memory by way of which bytes come and go: pinned, so that the device fetches and brings them while the host copies
-//! the next.
+//! Staging: pinned memory for copies between host and device.
 //!
-//! What goes to the device goes through a ring, in pieces that come free in order; so small copies wait for nobody, and
-//! of a large one a piece is copied while the last is on its way. What comes goes through two halves, of which one is
+//! The device transfers one piece while the host copies the next.
+//!
+//! Copies to the device use a ring. Its pieces come free in order. So small copies do not wait, and
+//! a large copy overlaps both steps. Copies from the device alternate between two halves: one is
 //! filled while the other is copied out.
 
 use super::calls::check;
@@ -12,14 +13,14 @@ use cudarc::driver::sys;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The longest piece.
+/// The maximum length of a piece.
 const PIECE: usize = 4 << 20;
-/// How long the ring is.
+/// The length of the ring.
 const RING: usize = 4 * PIECE;
-/// Pieces begin at multiples of this; so there are not too many of them, and of events.
+/// The alignment of pieces, which limits the number of pieces and events.
 const ALIGN: usize = 4 << 10;
 
-/// The memory for both ways. It is made when it is used first.
+/// Holds the memory for both directions, allocated on first use.
 #[derive(Debug)]
 pub struct Staging {
     context: Arc<Context>,
@@ -27,25 +28,25 @@ pub struct Staging {
     down: Mutex<Option<Down>>,
 }
 
-/// The way to the device.
+/// The direction to the device.
 #[derive(Debug)]
 struct Up {
     pinned: Pinned,
     ring: Ring<Event>,
-    /// Events that may be used again.
+    /// Events for reuse.
     spare: Vec<Event>,
 }
 
-/// The way from the device.
+/// The direction from the device.
 #[derive(Debug)]
 struct Down {
     pinned: Pinned,
-    /// When each half is full.
+    /// An event for each half, when it is full.
     full: [Event; 2],
 }
 
 impl Staging {
-    /// For a device.
+    /// Creates the staging memory of a device.
     pub fn new(context: &Arc<Context>) -> Staging {
         Staging {
             context: context.clone(),
@@ -54,10 +55,11 @@ impl Staging {
         }
     }
 
-    /// Queues copies of bytes, which have been read when this returns.
+    /// Queues copies of bytes, which have been read on return.
     ///
     /// # Safety
-    /// The context is current, and the device's memory from `to` on has so many bytes.
+    ///
+    /// The context is current, and the device has `from.len()` bytes of memory from `to` on.
     pub unsafe fn to_device(&self, to: Address, from: &[u8]) -> Result<(), Fault> {
         let mut up = lock(&self.up);
         let up = match &mut *up {
@@ -75,10 +77,11 @@ impl Staging {
         Ok(())
     }
 
-    /// Copies bytes from the device, when all that is queued has been done.
+    /// Copies bytes from the device, after all queued work.
     ///
     /// # Safety
-    /// The context is current, and the device's memory from `from` on has so many bytes.
+    ///
+    /// The context is current, and the device has `to.len()` bytes of memory from `from` on.
     pub unsafe fn to_host(&self, to: &mut [u8], from: Address) -> Result<(), Fault> {
         let mut down = lock(&self.down);
         let down = match &mut *down {
@@ -90,7 +93,7 @@ impl Staging {
         };
         let mut asked = None;
         for (i, piece) in to.chunks_mut(PIECE).enumerate() {
-            // SAFETY: as of the caller; what was in this half has been copied out.
+            // SAFETY: as of the caller; the old contents of this half have been copied out.
             unsafe { down.ask(&self.context, i % 2, from.after(i * PIECE), piece.len())? };
             if let Some((half, before)) = asked.replace((i % 2, piece)) {
                 down.receive(half, before)?;
@@ -107,6 +110,7 @@ impl Up {
     /// Queues a copy of a piece.
     ///
     /// # Safety
+    ///
     /// As of [`Staging::to_device`]; the piece is not longer than the ring.
     unsafe fn send(
         &mut self,
@@ -125,7 +129,7 @@ impl Up {
             Ok(())
         })?;
         let event = spare.pop().map_or_else(|| Event::new(context), Ok)?;
-        // SAFETY: the ring has so many bytes there, which nothing that is queued reads.
+        // SAFETY: the ring has that many bytes there, and no queued copy reads them.
         let staged = unsafe { pinned.at().add(at) };
         // SAFETY: as above.
         unsafe { staged.copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
@@ -133,7 +137,7 @@ impl Up {
         let code =
             unsafe { sys::cuMemcpyHtoDAsync_v2(to.0, staged.cast(), piece.len(), context.stream) };
         check("be sent bytes", code)?;
-        // Of a piece that nobody can wait for, nobody knows when it has been read.
+        // Without an event, the end of the copy is unknown, so wait for all work.
         let recorded = event.record().or_else(|_| context.wait());
         ring.put(at, piece.len(), event);
         recorded
@@ -144,6 +148,7 @@ impl Down {
     /// Queues a copy of bytes into a half.
     ///
     /// # Safety
+    ///
     /// As of [`Staging::to_host`], of not more than a piece.
     unsafe fn ask(
         &mut self,
@@ -154,14 +159,14 @@ impl Down {
     ) -> Result<(), Fault> {
         // SAFETY: each half is a piece long.
         let staged = unsafe { self.pinned.at().add(half * PIECE) };
-        // SAFETY: as of the caller; what is pinned stays there until the queue is empty.
+        // SAFETY: as of the caller; the pinned memory stays there until the queue is empty.
         let code =
             unsafe { sys::cuMemcpyDtoHAsync_v2(staged.cast(), from.0, bytes, context.stream) };
         check("send bytes", code)?;
         self.full[half].record()
     }
 
-    /// Waits for a half, and copies what is in it.
+    /// Waits for a half, and copies its contents.
     fn receive(&mut self, half: usize, to: &mut [u8]) -> Result<(), Fault> {
         self.full[half].wait()?;
         // SAFETY: each half is a piece long, and is not written any more.
@@ -176,11 +181,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which bytes of a ring are in use: pieces, the oldest first, each with what says when it is not used any more.
+/// Tracks the pieces in use of a ring, oldest first, each with the event that ends its use.
 #[derive(Debug)]
 struct Ring<E> {
     size: usize,
-    /// Where the last piece ends.
+    /// The end of the last piece.
     head: usize,
     used: VecDeque<(usize, usize, E)>,
 }
@@ -194,7 +199,8 @@ impl<E> Ring<E> {
         }
     }
 
-    /// Where a piece of so many bytes, not more than there are, can be. Those that are in the way are waited for.
+    /// Finds space for a piece of `bytes` bytes, at most the ring's size. Waits for pieces in the
+    /// way.
     fn take(
         &mut self,
         bytes: usize,
@@ -202,8 +208,9 @@ impl<E> Ring<E> {
     ) -> Result<usize, Fault> {
         let begins_anew = bytes > self.size - self.head;
         let at = if begins_anew { 0 } else { self.head };
-        // Pieces follow each other around the ring, so what is in the way begins with the oldest. When the ring begins
-        // anew, what is left behind its head is older than what is at its front, and goes first.
+        // Pieces follow each other around the ring, so the first piece in the way is the oldest.
+        // When the ring wraps around, the pieces after its head are older than those at its front.
+        // They go first.
         while let Some((start, end, _)) = self.used.front() {
             let is_behind = begins_anew && *start >= self.head;
             let is_in_the_way = *start < at + bytes && at < *end;
@@ -217,7 +224,7 @@ impl<E> Ring<E> {
         Ok(at)
     }
 
-    /// Says that a piece is in use.
+    /// Marks a piece as in use.
     fn put(&mut self, at: usize, bytes: usize, until: E) {
         let end = at + bytes;
         self.head = end.next_multiple_of(ALIGN).min(self.size);
@@ -229,7 +236,7 @@ impl<E> Ring<E> {
 mod tests {
     use super::*;
 
-    /// Puts pieces of some lengths into a ring; where each is, and which were waited for before.
+    /// Puts pieces into a ring. Returns each position, and the pieces waited for.
     fn through(lengths: &[usize]) -> Vec<(usize, Vec<usize>)> {
         let mut ring = Ring::new(10 * ALIGN);
         let put = |(i, &length): (usize, &usize)| {
@@ -253,8 +260,8 @@ mod tests {
             [(0, none.clone()), (4, none.clone()), (8, none.clone())]
         );
         assert_eq!(through(&[4, 6, 4, 2])[2..], [(0, vec![0]), (4, vec![1])]);
-        // What does not fit behind the last begins at the front; what is older than what is in the way is waited for,
-        // too.
+        // A piece that does not fit at the end begins at the front. Older pieces than those in the
+        // way are waited for, too.
         assert_eq!(
             through(&[3, 3, 3, 2, 9])[3..],
             [(0, vec![0]), (0, vec![1, 2, 3])]

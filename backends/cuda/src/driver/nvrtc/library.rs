@@ -1,4 +1,6 @@
-//! NVRTC's calls. Its answers are numbers here, so that one of a later version is no undefined value.
+//! NVRTC's functions.
+//!
+//! Error codes stay integers, so that new codes are no undefined values.
 
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -6,7 +8,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 
-/// What NVRTC calls a program.
+/// Holds NVRTC's handle of a program.
 pub type Raw = *mut c_void;
 
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
@@ -24,10 +26,12 @@ type Size = unsafe extern "C" fn(Raw, *mut usize) -> c_int;
 type Bytes = unsafe extern "C" fn(Raw, *mut c_char) -> c_int;
 type Destroy = unsafe extern "C" fn(*mut Raw) -> c_int;
 
-/// Two calls that give bytes: how many, and which.
+/// Two functions that return bytes: their number, and the bytes.
 type Part = (Size, Bytes);
 
-/// The library. It stays loaded, for nobody says that it can be unloaded.
+/// Holds the library, which is never unloaded.
+///
+/// Unloading is not documented as safe.
 pub struct Library {
     path: Option<PathBuf>,
     version: Version,
@@ -41,12 +45,16 @@ pub struct Library {
 }
 
 impl Library {
-    /// The newest one in a folder; or in words why there is none.
+    /// Loads the newest library in a folder.
+    ///
+    /// # Errors
+    ///
+    /// Explains why there is none.
     pub fn in_folder(folder: &Path) -> Result<Library, String> {
         let path = newest(folder)?.ok_or("no libnvrtc.so there")?;
         let library = Library::of(&ManuallyDrop::new(open(&path)?), Some(path))?;
         let (major, minor) = library.version()?;
-        // NVRTC asks for this one when it compiles, by its name alone, which then is that of a loaded library.
+        // NVRTC loads this library by name when it compiles, and then finds the loaded one.
         let builtins = folder.join(format!("libnvrtc-builtins.so.{major}.{minor}"));
         if builtins.exists() {
             let _loaded = ManuallyDrop::new(open(&builtins)?);
@@ -54,7 +62,7 @@ impl Library {
         Ok(library)
     }
 
-    /// The one that the loader finds.
+    /// Loads the library that the loader finds.
     pub fn of_loader() -> Result<Library, String> {
         let names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
         let found = names.iter().find_map(|name| open(Path::new(name)).ok());
@@ -83,12 +91,12 @@ impl Library {
         }
     }
 
-    /// Where it is, if the loader was not asked.
+    /// Returns its path, unless the loader found it.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Its version.
+    /// Returns its version.
     pub fn version(&self) -> Result<(u32, u32), String> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: it writes two numbers.
@@ -96,9 +104,10 @@ impl Library {
         Ok((major.unsigned_abs(), minor.unsigned_abs()))
     }
 
-    /// A program of a text, to be destroyed.
+    /// Creates a program of a text, to be destroyed later.
     ///
     /// # Safety
+    ///
     /// The text stays until then.
     pub unsafe fn create(&self, text: &CStr) -> Result<Raw, String> {
         let (mut raw, name) = (null_mut(), c"kernel.cu");
@@ -111,7 +120,9 @@ impl Library {
     /// Compiles a program.
     ///
     /// # Safety
-    /// The program was created, and is not destroyed yet; so in all calls that take one.
+    ///
+    /// The program was created, and is not destroyed yet. The same holds for all functions with a
+    /// program.
     pub unsafe fn compile(&self, raw: Raw, options: &[CString]) -> Result<(), String> {
         let options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
         let count = c_int::try_from(options.len()).unwrap_or(0);
@@ -122,33 +133,37 @@ impl Library {
     /// Destroys a program.
     ///
     /// # Safety
+    ///
     /// As of [`compile`](Library::compile); nobody uses it any more.
     pub unsafe fn destroy(&self, mut raw: Raw) {
         // SAFETY: as of the caller.
         unsafe { (self.destroy)(&mut raw) };
     }
 
-    /// What it said of a program.
+    /// Returns the log of a program.
     ///
     /// # Safety
+    ///
     /// As of [`compile`](Library::compile).
     pub unsafe fn log(&self, raw: Raw) -> Result<String, String> {
         // SAFETY: as of the caller.
         unsafe { self.bytes(raw, self.log) }.map(text)
     }
 
-    /// The PTX of a program that was compiled.
+    /// Returns the PTX of a compiled program.
     ///
     /// # Safety
+    ///
     /// As of [`compile`](Library::compile).
     pub unsafe fn ptx(&self, raw: Raw) -> Result<String, String> {
         // SAFETY: as of the caller.
         unsafe { self.bytes(raw, self.ptx) }.map(text)
     }
 
-    /// The machine code of a program that was compiled.
+    /// Returns the machine code of a compiled program.
     ///
     /// # Safety
+    ///
     /// As of [`compile`](Library::compile).
     pub unsafe fn cubin(&self, raw: Raw) -> Result<Vec<u8>, String> {
         // SAFETY: as of the caller.
@@ -156,6 +171,7 @@ impl Library {
     }
 
     /// # Safety
+    ///
     /// As of [`compile`](Library::compile).
     unsafe fn bytes(&self, raw: Raw, (size, bytes): Part) -> Result<Vec<u8>, String> {
         let mut length = 0;
@@ -167,12 +183,12 @@ impl Library {
         Ok(all)
     }
 
-    /// What an answer means.
+    /// Converts an error code.
     fn check(&self, code: c_int) -> Result<(), String> {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: it gives a text that lives for ever, whatever the number.
+        // SAFETY: it gives a text that lives for ever, for any number.
         let said = unsafe { (self.error_text)(code) };
         if said.is_null() {
             return Err(format!("error {code}"));
@@ -184,7 +200,7 @@ impl Library {
     }
 }
 
-/// A text without the zero that ends it.
+/// Returns a text without its terminating zero.
 fn text(mut bytes: Vec<u8>) -> String {
     bytes.truncate(bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len()));
     String::from_utf8_lossy(&bytes).into_owned()
@@ -195,15 +211,16 @@ fn open(path: &Path) -> Result<libloading::Library, String> {
     unsafe { libloading::Library::new(path) }.map_err(in_full)
 }
 
-/// An error of the loader, with what the system says of it.
+/// Describes an error of the loader, with the system's message.
 fn in_full(error: libloading::Error) -> String {
     let system = error.source().map_or(String::new(), |e| format!(": {e}"));
     format!("{error}{system}")
 }
 
-/// A function of a library that stays loaded.
+/// Looks up a function of a library that stays loaded.
 ///
 /// # Safety
+///
 /// It has this type.
 unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T, String> {
     // SAFETY: as of the caller.
@@ -212,7 +229,7 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
         .map_err(in_full)
 }
 
-/// The newest NVRTC in a folder, by its file's name.
+/// Returns the newest NVRTC in a folder, by its file's name.
 fn newest(folder: &Path) -> Result<Option<PathBuf>, String> {
     let version = |name: &str| {
         let behind = name.strip_prefix("libnvrtc.so")?;

@@ -1,4 +1,4 @@
-//! Where NVRTC is looked for: where the environment says, else where installations put it.
+//! The search for NVRTC: places from the environment, else those of installations.
 
 use livefusion_c::runs_for_another;
 use std::ffi::OsString;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// The variable that names its folder.
 const VARIABLE: &str = "LIVEFUSION_NVRTC";
 
-/// The folder among the user's caches into which `nvrtc.sh` puts it.
+/// The folder in the user's caches that `nvrtc.sh` fills.
 const FETCHED: &str = "livefusion/nvrtc-13.0.88";
 
-/// Where libraries are in an installation of CUDA.
+/// Library folders of a CUDA installation.
 const OF_CUDA: &[&str] = &[
     "lib64",
     "lib",
@@ -19,15 +19,15 @@ const OF_CUDA: &[&str] = &[
     "targets/sbsa-linux/lib",
 ];
 
-/// Where it is among the packages of a Python.
+/// Library folders in the packages of a Python.
 const OF_PACKAGES: &[&str] = &["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"];
 
-/// A place to look.
+/// Lists the kinds of places.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Place {
     /// A folder.
     Folder(PathBuf),
-    /// Wherever the system's loader looks.
+    /// The places of the system's loader.
     Loader,
 }
 
@@ -40,12 +40,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// All places, in order. A process that runs for another user than the one who started it takes nobody's word for them.
+/// Lists all places, in order.
+///
+/// A process that runs for another user than its starter does not trust the environment.
 pub fn from_environment() -> Vec<Place> {
     chosen(|name| std::env::var_os(name).filter(|value| !value.is_empty() && !runs_for_another()))
 }
 
-/// As [`from_environment`], of any environment.
+/// Does the same as [`from_environment`] for any environment.
 fn chosen(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Place> {
     let path = |name: &str| variable(name).map(PathBuf::from);
     if let Some(folder) = path(VARIABLE) {
@@ -82,7 +84,7 @@ fn chosen(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Place> {
     places
 }
 
-/// Where the Python that is found first is installed.
+/// Returns the installation prefix of the first Python.
 fn python(searched: &OsString) -> Option<PathBuf> {
     let is_there = |folder: &PathBuf| {
         ["python3", "python"]
@@ -93,7 +95,7 @@ fn python(searched: &OsString) -> Option<PathBuf> {
     folder.parent().map(Path::to_path_buf)
 }
 
-/// Where NVRTC may be among the packages of the Pythons that are installed somewhere.
+/// Lists NVRTC's folders in the packages of all Pythons of a prefix.
 fn packages(prefix: &Path) -> Vec<PathBuf> {
     let Ok(entries) = prefix.join("lib").read_dir() else {
         return Vec::new();
@@ -162,7 +164,7 @@ mod tests {
             ),
             0
         );
-        // Nobody's word.
+        // The environment is not trusted.
         assert_eq!(of(&[])[0], Place::Loader);
     }
 
