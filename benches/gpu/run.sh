@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests and measures the CUDA backend on a machine with a GPU: it needs the driver, NVRTC, and what pack.sh made, but no Rust.
+# Tests and measures the CUDA backend on a machine with a GPU: it needs the driver, NVRTC, and what `cargo xtask gpu pack FOLDER` built, but no Rust.
 #
 #   FOLDER/run.sh [OUT]
 #

@@ -11,7 +11,7 @@ use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
+/// Whether C looks at itself while it runs: `cargo xtask sanitize` asks for that.
 pub fn is_sanitized() -> bool {
     std::env::var_os("LIVEFUSION_TEST_SANITIZED").is_some()
 }

@@ -1,4 +1,4 @@
-//! The fuzzers' targets on random bytes: a short form of the long hunts of `tests/sanitize.sh`.
+//! The fuzzers' targets on random bytes: a short form of the long hunts of `cargo xtask sanitize fuzz`.
 
 use livefusion_tests::fuzz;
 use livefusion_tests::rng::Rng;

@@ -1,7 +1,7 @@
 //! The gates of a change, in three sizes.
 
 use crate::run::{Outcome, line, output, run};
-use crate::{tidy, times, tools};
+use crate::{sanitize, tidy, times, tools};
 use std::collections::BTreeSet;
 use std::process::Command;
 
@@ -62,7 +62,7 @@ pub fn full() -> Outcome {
         true => sections.push("c"),
         false => eprintln!("SKIPPED: C under sanitizers: gcc has no libasan"),
     }
-    tools::sanitize(&sections)
+    sanitize::sections(&sections)
 }
 
 /// Searches that take hours.
@@ -70,7 +70,7 @@ pub fn nightly() -> Outcome {
     full()?;
     times::all()?;
     package("")?;
-    tools::sanitize(&[])?;
+    sanitize::sections(&[])?;
     for backend in ["jit", "c", "tiered"] {
         tools::program("hunt", &["--programs", "20000", "--backend", backend])?;
     }

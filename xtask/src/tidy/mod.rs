@@ -28,3 +28,9 @@ pub fn list_tests() -> Outcome {
     tested::list(&Sources::read()?);
     Ok(())
 }
+
+/// Lists each folder with the figures of its prose.
+pub fn list_prose() -> Outcome {
+    prose::list(&Sources::read()?);
+    Ok(())
+}
