@@ -1,4 +1,5 @@
-//! Small parts: `livefusion/src/array/{flat_map,histogram,adjacent,windows}.rs`, `segmented/{pairs,cut,within}.rs`.
+//! Small combinators: `livefusion/src/array/{flat_map,histogram,adjacent,windows}.rs`,
+//! `segmented/{pairs,cut,within}.rs`.
 
 use crate::{call, error, mistake, place, same};
 use livefusion::ErrorKind;
@@ -15,7 +16,7 @@ fn number(x: f64) -> Body {
     })
 }
 
-/// An operator of two numbers of a type.
+/// A binary operator on one type.
 fn operator(op: Op, ty: Ty) -> Body {
     trace(&[ty, ty], |p| {
         Fields::from_slice(&[Field::op(op, p, place())])
