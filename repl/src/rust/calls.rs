@@ -43,7 +43,7 @@ const SUFFIXED: &[&str] = &[
 ];
 
 impl Writer<'_> {
-    /// Writes a call of a combinator, of a scalar function, or of a user function.
+    /// Writes a call of a combinator, a scalar function, or a user function.
     pub fn call(&mut self, e: &Expr, callee: &Expr, args: &[Expr]) -> Result<Code> {
         let ExprKind::Name(name) = &callee.kind else {
             return self.applied(e, callee, args);

@@ -73,7 +73,9 @@ impl Note {
         }
     }
 
-    /// Returns the element type; for a tuple, that of the first value.
+    /// Returns the element type.
+    ///
+    /// For a tuple, it is that of the first value.
     pub fn elt(&self) -> Option<&Elt> {
         match self {
             Note::Known(_, elt)
