@@ -74,7 +74,7 @@ impl Making {
         self.pool.push((elt, ty));
     }
 
-    /// More input arrays than a transposition handles.
+    /// Reads of 20 arrays: tiles copy the elements of at most 16 next to each other.
     fn many_elements(&mut self) {
         let mut all = "ix_0".to_string();
         for k in 0..20 {
