@@ -1,6 +1,4 @@
-//! Closures with many conditions whose arms may trap.
-//!
-//! Each term is bound once, and an arm that is not taken never traps.
+//! Closures with many conditions: each term is bound once, and untaken arms never trap.
 
 use crate::common::engines;
 use livefusion::ast::Kind;
@@ -8,8 +6,7 @@ use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result, stages};
 use proptest::prelude::*;
 
-/// Counts the terms of a map's closure, the bound items of its placement, and the lines of its
-/// loop.
+/// Counts the terms of a map's closure, the bound items of its placement, and the lines of its loop.
 fn sizes<T: Elt>(ys: &Array<T>) -> (usize, usize, usize) {
     let Kind::Map(body) = &ys.node().kind else {
         panic!("expected a map, got {:?}", ys.node().kind);
@@ -20,8 +17,8 @@ fn sizes<T: Elt>(ys: &Array<T>) -> (usize, usize, usize) {
     (body.terms.len(), bound, loops.to_string().lines().count())
 }
 
-/// Asserts at most `each` bound items per term, guards included. An item takes a few statements,
-/// and a condition some more lines.
+/// Asserts at most `each` bound items per term, guards included. An item takes a few statements, and a condition some
+/// more lines.
 fn assert_bound<T: Elt>(ys: &Array<T>, each: usize) {
     let (terms, bound, lines) = sizes(ys);
     assert!(bound <= each * terms, "{bound} bound of {terms}");
@@ -115,8 +112,7 @@ fn conditions_on_bits_take_a_power_modulo_a_number() -> Result<()> {
     Ok(())
 }
 
-/// A state advances through a table or stays. A state outside the table is an error only if it
-/// advances.
+/// A state advances through a table or stays. A state outside the table is an error only if it advances.
 #[test]
 fn conditions_of_a_state_machine_read_its_table_once_a_step() -> Result<()> {
     let table = Array::from(vec![1u64, 2, 3, 9, 0]);
@@ -151,8 +147,8 @@ fn conditions_of_a_state_machine_read_its_table_once_a_step() -> Result<()> {
     Ok(())
 }
 
-/// Two conditions of the next step use each step, in one arm each. A step is needed if either
-/// condition takes that arm.
+/// Two conditions of the next step use each step, in one arm each. A step is needed if either condition takes that
+/// arm.
 fn in_parts(xs: &Array<i64>, steps: i64) -> Array<i64> {
     xs.map(|x| {
         (0..steps).fold(x, |t, i| {
@@ -190,8 +186,8 @@ fn conditions_that_share_a_quotient_in_some_arms_bind_it_once() -> Result<()> {
     Ok(())
 }
 
-/// The second condition tests the result of the first. The guard evaluates a copy of the test that
-/// has no quotient yet.
+/// The second condition tests the result of the first. The guard evaluates a copy of the test that has no quotient
+/// yet.
 #[test]
 fn conditions_that_depend_on_each_other_share_a_quotient() -> Result<()> {
     let chain = |xs: &Array<i64>, steps: usize| {
@@ -221,8 +217,7 @@ fn conditions_that_depend_on_each_other_share_a_quotient() -> Result<()> {
     Ok(())
 }
 
-/// At most one arm is entered. A few arms bind the quotient themselves instead of a guard that
-/// evaluates all tests.
+/// At most one arm is entered. A few arms bind the quotient themselves instead of a guard that evaluates all tests.
 #[test]
 fn conditions_that_exclude_each_other_copy_a_quotient() -> Result<()> {
     let chain = |xs: &Array<i64>, arms: i64| {
@@ -250,8 +245,7 @@ fn conditions_that_exclude_each_other_copy_a_quotient() -> Result<()> {
     Ok(())
 }
 
-/// Two neighbours share one test and the first is an arm of the third condition, so they share no
-/// arms.
+/// Two neighbours share one test and the first is an arm of the third condition, so they share no arms.
 #[test]
 fn conditions_on_one_test_may_be_arms_of_each_other() -> Result<()> {
     let xs = Array::from(vec![5i64, -2, 2, 0]);
@@ -298,8 +292,8 @@ fn conditions_whose_tests_divide_quotients_of_arms_bind_them_once() -> Result<()
     Ok(())
 }
 
-/// A guard cannot copy a test that reads an array. Each step would copy all earlier steps into two
-/// arms, so this is an error.
+/// A guard cannot copy a test that reads an array. Each step would copy all earlier steps into two arms, so this is
+/// an error.
 #[test]
 fn conditions_that_copy_copies_of_reads_are_an_error() {
     let table = Array::from(vec![0i64, 1, 2, 3]);
@@ -375,8 +369,8 @@ fn place(back: usize, terms: usize) -> usize {
     }
 }
 
-/// Random terms with shared arms. If `of_terms`, conditions may test any term, and their guards
-/// evaluate copies of these tests.
+/// Random terms with shared arms. If `of_terms`, conditions may test any term, and their guards evaluate copies of
+/// these tests.
 fn nests(of_terms: bool) -> impl Strategy<Value = Vec<Step>> {
     let near = || 0..5usize;
     let step = prop_oneof![
@@ -446,8 +440,7 @@ fn plain(x: i64, steps: &[Step]) -> Option<i64> {
     Some(last.wrapping_add(x))
 }
 
-/// Forces a closure on both engines. Compares the values, or the first failing element, with plain
-/// Rust.
+/// Forces a closure on both engines. Compares the values, or the first failing element, with plain Rust.
 fn assert_as_plain(steps: &[Step]) -> std::result::Result<(), TestCaseError> {
     let elements = [5i64, -2, 2, 1, -3, 0, 9];
     let expected: Vec<Option<i64>> = elements.iter().map(|x| plain(*x, steps)).collect();

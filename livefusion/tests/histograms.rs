@@ -13,7 +13,9 @@ macro_rules! of_floats {
         mod $m {
             use super::*;
 
-            /// Any finite float, preferring the ends of the range and the smallest normal numbers.
+            /// Returns any finite float.
+            ///
+            /// It prefers the ends of the range and the smallest normal numbers.
             pub fn finite() -> impl Strategy<Value = $t> {
                 let signed = |x: $t| prop_oneof![Just(x), Just(-x)];
                 prop_oneof![
@@ -31,7 +33,9 @@ macro_rules! of_floats {
                 ]
             }
 
-            /// Two ordered ends: any two, or ends a few floats apart.
+            /// Returns two ordered ends.
+            ///
+            /// They are arbitrary, or a few floats apart.
             pub fn ends() -> impl Strategy<Value = ($t, $t)> {
                 let apart = (0u32..20).prop_flat_map(|size| 0 as $u..=1 << size);
                 let near = (finite(), apart).prop_map(|(x, n)| {
@@ -41,7 +45,7 @@ macro_rules! of_floats {
                 prop_oneof![(finite(), finite()), near].prop_map(|(x, y)| (x.min(y), x.max(y)))
             }
 
-            /// The specification: a binary search among ordered edges.
+            /// Counts by a binary search among ordered edges, as specified.
             pub fn counts(xs: &[$t], edges: &[$t]) -> Vec<u64> {
                 let bins = edges.len() - 1;
                 let mut counts = vec![0; bins];

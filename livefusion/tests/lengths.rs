@@ -63,7 +63,7 @@ fn found(explained: &Explanation) -> Found {
     }
 }
 
-/// One loop with so many checks.
+/// One loop with `checks` checks.
 fn one_loop(checks: usize) -> Found {
     Found {
         loops: 1,

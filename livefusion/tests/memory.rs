@@ -10,7 +10,7 @@ use std::process::Command;
 /// The variable that marks a test process with limited memory.
 const LIMITED: &str = "LIVEFUSION_TEST_WITH_LITTLE_MEMORY";
 
-/// Runs a test of this file in a process with so many KiB of memory.
+/// Runs a test of this file in a process with `kib` KiB of memory.
 fn with_kib(kib: u64, test: &str) {
     let me = std::env::current_exe().expect("this program");
     let limited = format!("ulimit -v {kib} && exec \"$0\" --exact {test} --nocapture");

@@ -7,23 +7,31 @@
 //! * Calls are written as in Rust. `sum(xs)` and `xs.sum()` are equal: the value before the dot is
 //!   the first argument. So is the value of a pipe: `xs |> fold(0, |a, b| a + b) |> sqrt`. Any name
 //!   can be called in each of these ways, including names from `def`.
-//! * A step of a pipe is a name, a call, or a function: `xs |> sum`, `xs |> take(3)`, `xs |> \x -> x / x.sum()`.
+//!
+//! * A step of a pipe is a name, a call, or a function. Examples are `xs |> sum`, `xs |> take(3)`
+//!   and `xs |> \x -> x / x.sum()`.
+//!
 //! * Functions are `\x y -> x + y`, `|x, y| x + y`, `(x, y) => x + y` or `lambda x, y: x + y`, and
 //!   extend as far right as possible.
+//!
 //! * `_` is the element: a `_` in a function argument makes that argument a function. So
 //!   `xs.filter(_ > 0)` is `xs.filter(|x| x > 0)`. A `_` belongs to the nearest enclosing argument
 //!   that a combinator takes as a function. In `xs.map(sqrt(_ + 1))`, which is
 //!   `xs.map(|x| sqrt(x + 1))`, this is the argument of `map`, because `sqrt` takes a number. Each
 //!   `_` is the same element; a function of two arguments must name them. The library knows which
 //!   arguments are functions, not the grammar: it passes them to [`fill`](crate::holes::fill).
+//!
 //! * A statement ends with its line, or with `;`. It continues on the next line in three cases. A
 //!   bracket `(` or `[` is open. The line ends with an incomplete form (an operator, `=`, `->`,
 //!   `,`, `then`). The next line begins with a token that begins no statement (`|>`, `.`, `then`,
 //!   `*`). `-`, `!`, `|`, `(` and `[` begin statements.
+//!
 //! * `m[1:3, :, -1]` slices by Python's rules, which clamp ends beyond the array. `m[1..3, .., -1]`
 //!   slices by Rust's rules, where such ends are errors. `ragged` before rows makes them segments,
 //!   whether or not their lengths differ. This way a mistake in a matrix does not change its type.
+//!
 //! * `np.` before a name is ignored: `np.sqrt(x)` is `sqrt(x)`.
+//!
 //! * A name before a string calls it: `load "airports.csv"`, `xs |> save "xs.npy"`.
 
 use crate::syntax::{Binary, Unary};

@@ -40,7 +40,7 @@ pub enum Reply {
 
 /// Describes how steps are shown.
 pub enum Pace {
-    /// So many steps, from the first.
+    /// This number of steps, from the first.
     First(u64),
     /// On request; the callback receives the rows since the last request.
     Asked(Box<dyn FnMut(&str) -> Reply + Send>),

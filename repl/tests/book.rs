@@ -9,11 +9,16 @@
 //!   with its continuation lines. The lines up to the next prompt are the answer. A line `…`
 //!   matches any lines, and the numbers of `:time` match any numbers. The page's pictures, files in
 //!   `pictures`, must equal those that its session writes.
+//!
 //! * `console`: the text after `$` runs in a shell, in the same folder, if it calls `lf`. The lines
 //!   below are its output.
+//!
 //! * `sh`: lines that begin with `lf eval` or `lf run` must succeed.
+//!
 //! * `rust`: a documentation test of `examples/src/book.rs`, which must name the page.
+//!
 //! * `rs`: lines that occur in a source file of the library.
+//!
 //! * `text`, `toml`, `mermaid`: not run.
 
 #[path = "book/links.rs"]

@@ -1,6 +1,6 @@
 //! Fuzzing of mutated help examples and files: no panics, no endless runs.
 //!
-//! `LF_FUZZ=600` fuzzes for so many seconds, and reports the number of cases.
+//! `LF_FUZZ=600` fuzzes for 600 seconds, and reports the number of cases.
 
 #[path = "fuzzed/mod.rs"]
 mod fuzzed;

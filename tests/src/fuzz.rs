@@ -48,7 +48,7 @@ pub fn program(bytes: &[u8]) {
     }
 }
 
-/// Checks a cache entry: damaged entries must be detected.
+/// Checks that a damaged cache entry is detected.
 ///
 /// Entries are arbitrary bytes, or sound ones with changes. Each pair of leading bytes makes one
 /// change.

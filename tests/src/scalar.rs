@@ -50,9 +50,10 @@ pub fn epsilon(ty: Ty) -> f64 {
     }
 }
 
-/// Returns a random word: mostly small numbers, with edge cases.
+/// Returns a random word.
 ///
-/// The edge cases are extremes, infinities, NaN and signed zeros.
+/// Most are small numbers, and some are edge cases. The edge cases are extremes, infinities, NaN
+/// and signed zeros.
 pub fn random(rng: &mut Rng, ty: Ty) -> u64 {
     if ty.is_float() {
         random_float(rng, ty)

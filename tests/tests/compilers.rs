@@ -22,7 +22,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A file gets one of so many loops.
+/// A file gets one in `SHARE` loops.
 const SHARE: usize = 16;
 /// The number of loops in one file.
 const BATCH: usize = 64;

@@ -38,8 +38,8 @@ fn eager(backend: Arc<dyn Backend>, threads: usize) -> Engine {
         .build()
 }
 
-/// An engine whose result arrays begin with so few bytes, where allowed, and grow during every kind
-/// of loop.
+/// An engine whose result arrays begin with `bytes` bytes, where allowed, and grow during every
+/// kind of loop.
 fn short(backend: Arc<dyn Backend>, threads: usize, bytes: u64) -> Engine {
     Engine::builder()
         .backend(backend)

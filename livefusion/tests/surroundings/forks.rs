@@ -12,8 +12,8 @@ use std::time::Instant;
 /// Runs `child` in a forked process, which must report success within a minute.
 fn in_a_fork(child: impl FnOnce() -> Result<(), String>) {
     assert!(std::env::var_os(ALONE).is_some(), "other tests fork, too");
-    // SAFETY: the child has one thread, which leaves without a return from here. It allocates, which the system's
-    // library allows behind a fork.
+    // SAFETY: the child has one thread, which leaves without a return from here. It allocates,
+    // which the system's library allows behind a fork.
     let id = unsafe { libc::fork() };
     assert!(id >= 0, "no fork");
     if id == 0 {

@@ -48,7 +48,8 @@ fn alone(test: &str, before: &str, variables: &[(&str, &str)], limit: Duration) 
     let (send, ended) = channel();
     std::thread::spawn(move || send.send(child.wait_with_output()));
     let Ok(output) = ended.recv_timeout(limit) else {
-        // SAFETY: the number is that of a child that was not waited for to its end, and of its group.
+        // SAFETY: the number is that of a child that was not waited for to its end, and of its
+        // group.
         unsafe { libc::kill(-(id as libc::pid_t), libc::SIGKILL) };
         panic!("{test} came to no end");
     };

@@ -34,8 +34,8 @@ fn asked(backend: &str, short: u64) -> u64 {
     own.map_or(short, |n| n.parse().expect("a number"))
 }
 
-/// Forces so many programs. Compares memory and mappings after the first third with those at the
-/// end.
+/// Forces the requested number of programs. Compares memory and mappings after the first third with
+/// those at the end.
 fn many(test: &str, backend: &str, short: u64, engine: impl FnOnce(usize) -> Engine) {
     let programs = asked(backend, short);
     if !is_alone() {

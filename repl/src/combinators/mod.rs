@@ -82,7 +82,7 @@ pub enum Kind {
     Along,
     /// An array, an array along axes, or segments.
     Over,
-    /// A function of so many arguments.
+    /// A function of this number of arguments.
     Function(usize),
     /// A function of one argument, a key, or of two, an order.
     Key,

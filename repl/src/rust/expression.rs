@@ -69,14 +69,17 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes an expression; an untyped number becomes an `i64` or `f64`.
+    /// Writes an expression.
+    ///
+    /// An untyped number becomes an `i64` or `f64`.
     pub fn expr(&mut self, e: &Expr) -> Result<Code> {
         self.value(e, None, true)
     }
 
-    /// Writes an expression; an untyped number takes the type `want`.
+    /// Writes an expression for an expected type.
     ///
-    /// It has a suffix if nothing else determines the type.
+    /// An untyped number takes the type `want`. It has a suffix if nothing else determines the
+    /// type.
     pub fn value(&mut self, e: &Expr, want: Option<Ty>, suffix: bool) -> Result<Code> {
         self.has_form(e)?;
         match self.note(e)?.clone() {

@@ -1,14 +1,14 @@
 //! `:rust`: an expression with its definitions, as a program of the typed API.
 //!
-//! | file | room for |
+//! | file | contents |
 //! | --- | --- |
-//! | `notes` | what evaluation found of each expression |
+//! | `notes` | types of expressions, from evaluation |
 //! | `code` | pieces of text |
 //! | `expression` | expressions |
 //! | `literals` | vectors and rows |
-//! | `functions` | closures, statements, what a text has named |
+//! | `functions` | closures, definitions, calls of them |
 //! | `calls` | calls of combinators |
-//! | `python` | arithmetic with Python's meaning, types that meet |
+//! | `python` | Python arithmetic, common types |
 //! | `parts` | indices, slices, attributes |
 //! | `rows` | rows of tables, groups and aggregates |
 

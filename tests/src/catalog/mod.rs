@@ -4,17 +4,17 @@
 //!
 //! | module | programs |
 //! | --- | --- |
-//! | [`flow`] | those of flow fusion: filters, folds and maps with several consumers |
-//! | [`graphs`] | those of graph reduction: a kernel, what must not fuse, segment sums |
+//! | [`flow`] | flow fusion: filters, folds and maps with several consumers |
+//! | [`graphs`] | graph reduction: a kernel, unfused cases, maximum segment sum |
 //! | [`rules`] | the rules of graph reduction, one by one |
-//! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax, sorts |
-//! | [`streams`] | appends, packs and prefixes: streams that advance differently |
-//! | [`numbers`] | statistics, clusters of points, primes |
-//! | [`exits`] | done before their inputs end: a filter, a flat-map, then `take` |
-//! | [`sides`] | side by side: filters, segmentations, runs, merges |
-//! | [`passes`] | one behind the other: appends of filters, runs, scans from the end |
-//! | [`ranks`] | on matrices: products, folds along axes, closures on rows |
-//! | [`asked`] | what people ask for: paths of prices, the largest few, joins, quantiles |
+//! | [`segments`] | segments: QuickHull's core, sparse matrices, softmax, sorts |
+//! | [`streams`] | appends, packs and prefixes: streams with different rates |
+//! | [`numbers`] | statistics, k-means, primes |
+//! | [`exits`] | early exits: a filter, a flat-map, then `take` |
+//! | [`sides`] | zips and merges: filters, segmentations, runs |
+//! | [`passes`] | sequences: appends of filters, runs, scans from the end |
+//! | [`ranks`] | matrices: products, folds along axes, closures on rows |
+//! | [`asked`] | common requests: price paths, largest elements, joins, quantiles |
 //! | [`shape`] | loops, counters and intermediate arrays of a program |
 //! | [`counting`] | an engine that counts reads, writes and evaluations |
 

@@ -11,7 +11,7 @@ pub fn append_of_filters(xs: &Array<i64>, ys: &Array<i64>) -> (Array<i64>, Array
     (both, total)
 }
 
-/// Encodes run lengths: the value and the length of each run.
+/// Returns the value and the length of each run.
 pub fn runs(xs: &Array<u8>) -> (Array<u8>, Array<u64>) {
     xs.group()
 }

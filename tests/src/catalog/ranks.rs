@@ -57,7 +57,9 @@ pub fn running_rows(m: &Matrix) -> Matrix {
     m.map(|x| x * 0.5).along(0).cumsum()
 }
 
-/// Computes running sums of planes: a scan of two nested maps (figure 17).
+/// Scans planes by two nested maps (figure 17).
+///
+/// The result is their running sums.
 pub fn running_planes(a: &Array<f64, Ix3>) -> Array<f64, Ix3> {
     a.map(|x| x * 0.5).along(0).cumsum()
 }

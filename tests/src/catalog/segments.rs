@@ -157,7 +157,7 @@ pub fn filters(rows: &Segmented<i64>) -> Left {
     }
 }
 
-/// Averages row maxima over groups of rows: segments of segments.
+/// Averages row maxima over groups of rows, which are segments of segments.
 pub fn mean_of_largest(groups: &Array<u64>, rows: &Segmented<f64>) -> Array<f64> {
     Segmented::new(groups, &rows.max()).mean()
 }

@@ -156,14 +156,14 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Summarises so many steps from these words, and returns the words at their end.
+    /// Summarises `steps` steps from these words, and returns the words at their end.
     fn summary(&self, level: u32, words: &[u64], steps: u64) -> Result<Emitted, Stop> {
         let mut frame = self.frame(words);
         let outcome = self.sum_up(level, steps, &mut frame)?;
         Ok((outcome, frame.words))
     }
 
-    /// Summarises so many steps of a frame.
+    /// Summarises `steps` steps of a frame.
     fn sum_up(&self, level: u32, steps: u64, frame: &mut Frame<'_>) -> Result<Outcome, Stop> {
         let pass = Pass::Summary { level };
         match self.kernel.run(pass, steps, frame, self.args) {
@@ -336,7 +336,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Emits so many steps from these words, into the arrays of the whole loop's frame.
+    /// Emits `steps` steps from these words, into the arrays of the whole loop's frame.
     fn emit_chunk(
         &self,
         words: &[u64],

@@ -2,10 +2,10 @@
 //!
 //! The order models threads. Loops that cannot be chunked run in random spans.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | `grid` | chunks of the grid in random order |
-//! | `turns` | spans in order, cut anywhere, by turns with the summary form |
+//! | `turns` | random spans in order, alternating with the summary form |
 //!
 //! A loop that may be chunked runs in three phases:
 //!

@@ -14,7 +14,7 @@ pub struct Ended {
 /// The number of bytes that a run may allocate.
 pub(crate) const MEMORY: u64 = 4 << 20;
 
-/// Runs a kernel from the beginning for at most so many steps.
+/// Runs a kernel from the beginning for at most `steps` steps.
 pub fn run(kernel: &dyn Kernel, pass: Pass, steps: u64, args: &[Arg<'_>]) -> Ended {
     let mut frame = Frame::new(kernel.layout());
     frame.memory = Memory::limited(MEMORY);

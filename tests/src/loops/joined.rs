@@ -4,10 +4,10 @@ use loop_lang::Loop;
 use loop_lang::gotos::{Tree, complete_blocks, derive_gotos};
 use loop_lang::ir::{CombId, Label, Place, Section};
 
-/// Joins two loops: the phases of the first, then those of the second.
+/// Joins two loops into one.
 ///
-/// Parameters and results are those of the first, then those of the second. Returns `None` if the
-/// two cannot share a loop.
+/// It runs the phases of the first, then those of the second. Parameters and results are those of
+/// the first, then those of the second. Returns `None` if the two cannot share a loop.
 pub fn joined(first: &Loop, second: &Loop) -> Option<Loop> {
     let (a, b) = (
         Half::of(first, "", 0),

@@ -2,12 +2,12 @@
 //!
 //! A mutant that verifies must end the same on every backend, before and after every pass.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `careful` | changes that keep to types, scopes and places |
-//! | `edit` | wild changes of a text |
-//! | `tame` | an end for every scalar loop |
-//! | [`hunt`] | many mutants, held against the interpreter |
+//! | `careful` | mutations that respect types, scopes and places |
+//! | `edit` | wild mutations of a text |
+//! | `tame` | bounds for scalar loops |
+//! | [`hunt`] | many mutants, compared with the interpreter |
 
 mod careful;
 mod edit;

@@ -3,9 +3,9 @@
 //! An element is *requested* iff some consumer requests it. A result requests all of its elements
 //! and its length. A `take_while` requests the elements up to its last one, or up to the last
 //! requested one of its own. `find`, `position`, `any`, `all` and `first` are one with their
-//! consumer. A `take` requests the elements that it takes, and the length if there are fewer. A read
-//! at an index requests that element. A minimum of a number and of lengths asks each array whether it
-//! has that many elements. A requested element or length in turn requests its operands:
+//! consumer. A `take` requests the elements that it takes, and the length if there are fewer. A
+//! read at an index requests that element. A minimum of a number and of lengths asks each array
+//! whether it has that many elements. A requested element or length in turn requests its operands:
 //!
 //! | requested | requests |
 //! | --- | --- |
@@ -27,8 +27,8 @@
 //! its consumers, and requests all elements.
 //!
 //! A few elements have no request, but a plan may compute them next to requested ones. An exclusive
-//! scan does not need the element of its last step. A stored field does not need the other fields. An
-//! array that is only counted may have to be computed. *Least* excludes these elements, *most*
+//! scan does not need the element of its last step. A stored field does not need the other fields.
+//! An array that is only counted may have to be computed. *Least* excludes these elements, *most*
 //! includes them. Elements beyond *most* are *behind an exit*.
 
 use super::pulled::columns;
@@ -40,7 +40,7 @@ use loop_lang::types::Ty;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Stands for all steps, whatever their number.
+/// The marker for all steps.
 const ALL: usize = usize::MAX;
 
 /// Positions of an array.
@@ -180,7 +180,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns whether a node reaches a time, for a field or for the shared part.
+    /// Returns whether a node reaches a time, for a field or all fields.
     pub fn takes(&self, node: &Arc<Node>, when: When, field: Option<u32>) -> bool {
         let Some(wanted) = self.of.get(&Arc::as_ptr(node)) else {
             return false;
@@ -529,8 +529,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The input elements that a selector inspects for so many results, or for all results and its
-    /// length.
+    /// The input elements that a selector inspects for `elements` results, or for all results and
+    /// its length.
     fn tested(&self, e: &Evaluated, elements: usize) -> usize {
         if elements == ALL {
             // The stopping point may depend on a value that is not exact to the bit.
@@ -546,7 +546,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The elements that a scan reads for so many results.
+    /// The elements that a scan reads for `elements` results.
     fn scanned(&self, elements: usize, kind: ScanKind) -> usize {
         match (elements, kind) {
             (ALL, _) | (_, ScanKind::Inclusive) => elements,
@@ -558,7 +558,7 @@ impl<'a> Asked<'a> {
         if self.most { most } else { least }
     }
 
-    /// The number of segments that hold at least so many elements.
+    /// The number of segments that hold at least `elements` elements.
     fn segments_to(&self, lengths: &Arc<Node>, elements: usize) -> usize {
         let mut left = elements as u64;
         match (elements, self.naive.seen(lengths)) {
@@ -577,7 +577,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The number of elements of so many segments.
+    /// The number of elements of the first `segments` segments.
     fn elements_of(&self, lengths: &Arc<Node>, segments: usize) -> usize {
         match (segments, self.naive.seen(lengths)) {
             (0..ALL, Data::Array(columns, _)) => {

@@ -62,7 +62,7 @@ impl<'a> Runner<'a> {
         results.into_iter().map(|r| self.term(r)).collect()
     }
 
-    /// Computes one result; its traps belong to this field.
+    /// Computes one result, whose traps belong to this field.
     pub fn run_field(&mut self, params: &[u64], when: When, field: usize) -> u64 {
         self.run_as(params, when, field, field as u32)
     }

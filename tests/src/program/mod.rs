@@ -41,7 +41,9 @@ pub struct Program {
     pub roots: Vec<usize>,
 }
 
-/// Describes one combinator; numbers are earlier steps.
+/// Describes one combinator.
+///
+/// Numbers are earlier steps.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// An array in memory: the type and the words of each field.
@@ -157,7 +159,9 @@ pub struct ScalarLoop {
     pub next: Vec<usize>,
 }
 
-/// Describes a scalar term; numbers are earlier terms, unless noted.
+/// Describes a scalar term.
+///
+/// Numbers are earlier terms, unless noted.
 #[derive(Clone, Debug)]
 pub enum Term {
     /// A parameter.

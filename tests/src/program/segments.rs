@@ -225,7 +225,7 @@ impl Making {
         Some((lengths, data))
     }
 
-    /// Arrays that can serve as lengths of so many elements in total.
+    /// Arrays that can serve as segment lengths; `fits` tests their total.
     pub(super) fn descriptors(&self, fits: impl Fn(usize) -> bool) -> Vec<usize> {
         let is_one = |i: &usize| {
             let Data::Array(columns, _) = &self.data[*i] else {

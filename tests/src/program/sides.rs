@@ -65,7 +65,7 @@ impl Making {
         Some(result)
     }
 
-    /// A stream with so many rate changes from memory.
+    /// A stream `depth` rate changes away from memory.
     fn stream(&mut self, depth: usize) -> Option<usize> {
         let n = self.rng.pick(&self.lengths);
         let mut stream = self.memory(n)?;
@@ -91,7 +91,7 @@ impl Making {
         Some(stream)
     }
 
-    /// A stream of so many elements that advances by its own predicates or segments.
+    /// A stream of `n` elements that advances by its own predicates or segments.
     fn side(&mut self, n: usize) -> Option<usize> {
         match self.rng.below(10) {
             0..4 => self.tagged(n),
@@ -115,7 +115,7 @@ impl Making {
         }
     }
 
-    /// An append of several streams with so many elements in total.
+    /// An append of several streams with `n` elements in total.
     fn parts(&mut self, mut n: usize) -> Option<usize> {
         let mut parts = Vec::new();
         for last in [false, self.rng.chance(70), true] {
@@ -148,7 +148,7 @@ impl Making {
         self.add(Step::Append(alike))
     }
 
-    /// So many elements of a longer array, selected by tags.
+    /// `n` elements of a longer array, selected by tags.
     fn tagged(&mut self, n: usize) -> Option<usize> {
         let mut tags = vec![0u64; n + self.rng.below(4)];
         tags[..n].fill(1);

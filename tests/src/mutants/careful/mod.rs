@@ -1,14 +1,14 @@
 //! Mutations that respect types, scopes and places, so that most results are valid loops.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `scope` | what is visible where |
-//! | `uses` | where scalars are used |
+//! | `scope` | scopes of variables |
+//! | `uses` | uses of scalars |
 //! | `statements` | operands, operators, statements |
 //! | `effects` | writes, scatters, traps, exits, results |
 //! | `groups` | carried groups |
 //! | `rates` | rates, bounds, types |
-//! | `cursors` | where cursors go, further cursors |
+//! | `cursors` | targets of cursors, new cursors |
 
 mod cursors;
 mod effects;

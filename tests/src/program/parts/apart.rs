@@ -102,8 +102,8 @@ impl Function for Taken {
 /// Memory whose owner is another buffer.
 fn foreign(column: &Arc<Buffer>) -> Arc<Buffer> {
     let at = NonNull::from(column.as_bytes()).cast();
-    // SAFETY: the elements are there and stay as they are as long as the buffer lives, which owns them: it is shared, so nobody
-    // changes it.
+    // SAFETY: the elements are there and stay as they are as long as the buffer lives, which owns
+    // them: it is shared, so nobody changes it.
     let foreign = unsafe { Buffer::foreign(column.ty(), column.len(), at, column.clone()) };
     Arc::new(foreign.expect("memory that is aligned"))
 }

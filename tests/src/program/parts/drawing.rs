@@ -18,23 +18,23 @@ use std::sync::Arc;
 /// The first input is the key, a delayed scalar.
 #[derive(Clone, Copy, Debug)]
 pub enum Drawing {
-    /// So many random words.
+    /// Random words: their number.
     Bits(usize),
-    /// So many numbers from 0 to 1.
+    /// Numbers from 0 to 1: their number.
     Uniform(usize),
-    /// So many pairs of such numbers.
+    /// Pairs of such numbers: their number.
     Uniform2(usize),
-    /// So many normal numbers.
+    /// Normal numbers: their number.
     Normal(usize),
-    /// So many integers in a half-open range.
+    /// Integers: their number, and a half-open range.
     Integers(usize, i64, i64),
-    /// A random permutation of so many indices.
+    /// A random permutation: the number of indices.
     Permutation(usize),
     /// The random words at the indices of a second input.
     At,
-    /// One of so many split keys.
+    /// A split key: the number of keys.
     Split(u64),
-    /// So many numbers from one to another; no key.
+    /// `linspace`: the number of elements, and both ends. It has no key.
     Linspace(usize, f64, f64),
 }
 

@@ -4,13 +4,13 @@
 //!
 //! | file | parts |
 //! | --- | --- |
-//! | `sorting` | sorts, and what hangs on them |
-//! | `drawing` | random numbers, and others that are made of an index |
-//! | `cut` | pairs, and what is done within segments |
+//! | `sorting` | sorts, and combinators built on them |
+//! | `drawing` | random numbers, and `linspace` |
+//! | `cut` | pairs, and operations within segments |
 //! | `counting` | histograms, running folds, windows, grids |
-//! | `numbers` | complex numbers, halves, what is close |
-//! | `apart` | transforms, functions of users, memory of others |
-//! | `table` | what a part is given |
+//! | `numbers` | complex numbers, halves, comparisons with tolerance |
+//! | `apart` | transforms, user functions, foreign memory |
+//! | `table` | inputs of parts |
 
 mod apart;
 mod counting;

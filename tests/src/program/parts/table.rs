@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
         ends.collect()
     }
 
-    /// Returns whether these lengths describe segments of so many elements.
+    /// Returns whether these lengths describe segments of `len` elements.
     pub fn describes(&self, len: usize) -> bool {
         let mut lengths = self.column(0).iter();
         let all = lengths.try_fold(0u64, |n, length| n.checked_add(*length));
