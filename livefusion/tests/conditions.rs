@@ -17,8 +17,7 @@ fn sizes<T: Elt>(ys: &Array<T>) -> (usize, usize, usize) {
     (body.terms.len(), bound, loops.to_string().lines().count())
 }
 
-/// Asserts at most `each` bound items per term, guards included. An item takes a few statements, and a condition some
-/// more lines.
+/// Asserts at most `each` bound items per term, guards included. An item is a few statements, a condition some more.
 fn assert_bound<T: Elt>(ys: &Array<T>, each: usize) {
     let (terms, bound, lines) = sizes(ys);
     assert!(bound <= each * terms, "{bound} bound of {terms}");
@@ -147,8 +146,7 @@ fn conditions_of_a_state_machine_read_its_table_once_a_step() -> Result<()> {
     Ok(())
 }
 
-/// Two conditions of the next step use each step, in one arm each. A step is needed if either condition takes that
-/// arm.
+/// Two conditions use each step, in one arm each. A step is needed if either condition takes that arm.
 fn in_parts(xs: &Array<i64>, steps: i64) -> Array<i64> {
     xs.map(|x| {
         (0..steps).fold(x, |t, i| {
@@ -186,8 +184,7 @@ fn conditions_that_share_a_quotient_in_some_arms_bind_it_once() -> Result<()> {
     Ok(())
 }
 
-/// The second condition tests the result of the first. The guard evaluates a copy of the test that has no quotient
-/// yet.
+/// The second condition tests the first one's result. The guard evaluates a copy of the test without the quotient.
 #[test]
 fn conditions_that_depend_on_each_other_share_a_quotient() -> Result<()> {
     let chain = |xs: &Array<i64>, steps: usize| {
@@ -217,7 +214,7 @@ fn conditions_that_depend_on_each_other_share_a_quotient() -> Result<()> {
     Ok(())
 }
 
-/// At most one arm is entered. A few arms bind the quotient themselves instead of a guard that evaluates all tests.
+/// At most one arm is entered. A few arms bind the quotient themselves, without a guard that evaluates all tests.
 #[test]
 fn conditions_that_exclude_each_other_copy_a_quotient() -> Result<()> {
     let chain = |xs: &Array<i64>, arms: i64| {
@@ -245,7 +242,7 @@ fn conditions_that_exclude_each_other_copy_a_quotient() -> Result<()> {
     Ok(())
 }
 
-/// Two neighbours share one test and the first is an arm of the third condition, so they share no arms.
+/// Two conditions share one test, and the first is an arm of the third, so they share no arms.
 #[test]
 fn conditions_on_one_test_may_be_arms_of_each_other() -> Result<()> {
     let xs = Array::from(vec![5i64, -2, 2, 0]);
@@ -292,8 +289,7 @@ fn conditions_whose_tests_divide_quotients_of_arms_bind_them_once() -> Result<()
     Ok(())
 }
 
-/// A guard cannot copy a test that reads an array. Each step would copy all earlier steps into two arms, so this is
-/// an error.
+/// A guard cannot copy a test that reads: each step copies all earlier ones into two arms, and ends in an error.
 #[test]
 fn conditions_that_copy_copies_of_reads_are_an_error() {
     let table = Array::from(vec![0i64, 1, 2, 3]);
@@ -369,8 +365,7 @@ fn place(back: usize, terms: usize) -> usize {
     }
 }
 
-/// Random terms with shared arms. If `of_terms`, conditions may test any term, and their guards evaluate copies of
-/// these tests.
+/// Terms with shared arms. If `of_terms`, conditions may test any term, and guards evaluate copies of the tests.
 fn nests(of_terms: bool) -> impl Strategy<Value = Vec<Step>> {
     let near = || 0..5usize;
     let step = prop_oneof![
@@ -440,7 +435,7 @@ fn plain(x: i64, steps: &[Step]) -> Option<i64> {
     Some(last.wrapping_add(x))
 }
 
-/// Forces a closure on both engines. Compares the values, or the first failing element, with plain Rust.
+/// Forces a closure on both engines. Compares values, or the first failing element, with plain Rust.
 fn assert_as_plain(steps: &[Step]) -> std::result::Result<(), TestCaseError> {
     let elements = [5i64, -2, 2, 1, -3, 0, 9];
     let expected: Vec<Option<i64>> = elements.iter().map(|x| plain(*x, steps)).collect();
