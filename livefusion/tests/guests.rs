@@ -186,7 +186,7 @@ fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
     Ok(())
 }
 
-/// An input that depends on the elements is read at its own rate.
+/// An array zipped with elements derived from it is read at its own rate.
 #[test]
 fn guest_of_one_side_is_not_delivered_from_another() -> Result<()> {
     for engine in engines() {

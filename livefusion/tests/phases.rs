@@ -354,7 +354,7 @@ fn a_scan_that_a_later_part_counts_is_made_once() -> Result<()> {
     Ok(())
 }
 
-/// Consumers need a filter of an append for longer than its exit.
+/// Some consumers need a filter of an append beyond its exit.
 #[test]
 fn a_filter_of_an_append_and_its_end() -> Result<()> {
     for engine in engines() {
@@ -459,7 +459,7 @@ fn no_segment_of_any_part_is_empty() -> Result<()> {
     Ok(())
 }
 
-/// A generator as long as the elements of some segments does not belong to their producers.
+/// A generator as long as the elements of some segments is not part of their producer.
 #[test]
 fn indices_as_many_as_the_elements_of_segments() -> Result<()> {
     for engine in engines() {

@@ -44,8 +44,8 @@ fn twins_of_elements_of_segments() -> Result<()> {
     Ok(())
 }
 
-/// A second zip that the first zip's loop needs, through a zip of both, shares an input with it or
-/// is in memory.
+/// The first zip's loop needs a second zip, through a zip of both. The two share an input, or the
+/// second one is in memory.
 #[test]
 fn zips_of_twins() -> Result<()> {
     for engine in engines() {
@@ -66,8 +66,8 @@ fn zips_of_twins() -> Result<()> {
     Ok(())
 }
 
-/// A second zip that needs the first zip's final result runs in a later loop, and reads the inputs
-/// from memory.
+/// A second zip that needs a fold of the first one runs in a later loop. It reads the inputs from
+/// memory.
 #[test]
 fn a_twin_that_waits() -> Result<()> {
     for engine in engines() {

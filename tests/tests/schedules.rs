@@ -282,7 +282,7 @@ fn promises(p: &Program, missing: &[String]) -> Option<u64> {
     (0..SEEDS).find(promises)
 }
 
-/// Loops of user-style programs: some at first, then those that may cover missing decisions.
+/// Loops of user-style programs: some at first, then loops that may cover missing decisions.
 #[test]
 fn random_programs() {
     let mut drawn = Drawn::default();

@@ -221,7 +221,7 @@ fn in_memory(elt: &Elt) -> String {
     }
 }
 
-/// Collects all names in an expression, including those that it binds.
+/// Collects all names in an expression, including its bound names.
 pub fn names(e: &Expr, out: &mut HashSet<String>) {
     match &e.kind {
         ExprKind::Name(name) => {

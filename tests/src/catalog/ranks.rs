@@ -1,8 +1,8 @@
 //! Programs on matrices.
 //!
-//! Most are from "A T2 Graph-Reduction Approach To Fusion": matrix products (figure 15), harmless
-//! reshapes (section 4.1), rewrites of folds and scans (section 4.2), LU factors (section 2.2), and
-//! the test programs P3 and P5.
+//! Most are from "A T2 Graph-Reduction Approach To Fusion". They cover matrix products (figure 15)
+//! and reshapes, which do not prevent fusion (section 4.1). Further ones are rewrites of folds and
+//! scans (section 4.2), LU factors (section 2.2), and the test programs P3 and P5.
 
 use super::Program;
 use super::graphs::largest_segment_sum;

@@ -25,7 +25,7 @@ pub(super) fn file(loops: &[&Loop]) -> String {
         |e: &MathEntry| called.contains(e.op.name()) && math::body(e.op, e.ty).is_some();
     let (own, others): (Vec<&MathEntry>, _) = entries().iter().partition(|e| is_called(e));
     let maps: Vec<Loop> = own.iter().map(|e| map(e)).collect();
-    // A target that rounds products and sums together, without C for one machine only.
+    // This target has fused multiply-add, and its C is otherwise portable.
     let backend = CBackend::new().with_target(Target::neon());
     let text = backend.text_of(&maps.iter().collect::<Vec<_>>());
     let text = text.expect("maps").replace("lf_link", "lf_link_host");

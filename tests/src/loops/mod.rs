@@ -151,7 +151,7 @@ struct Rate {
     is_sub: bool,
     /// Whether its counter never restarts.
     runs_on: bool,
-    /// The nearest loop rate, and whether it may own groups (the root may not).
+    /// The nearest loop rate, and its combinator.
     loop_rate: String,
     loop_comb: String,
     /// The target to which this cursor, or the cursor around this sub rate, delivers an element.

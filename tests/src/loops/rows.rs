@@ -138,8 +138,8 @@ impl Making {
         (self.pool.len() - 1, ty)
     }
 
-    /// A conditional read in a row. The condition tests the element's position in its row, or in
-    /// all rows.
+    /// A conditional read in a row. The condition compares the element's position in its row with
+    /// the row's number or with a constant.
     fn read_in_an_arm(&mut self, along: &str, row: &str) -> (usize, Ty) {
         let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
         let [p, at, from, elt, x] =

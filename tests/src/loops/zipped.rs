@@ -1,7 +1,7 @@
 //! Random loops over streams with different rates.
 //!
 //! A root has cursors that only deliver, and ordinary code after them. A last root observes their
-//! final positions. Inputs are long enough for tiles that need many steps.
+//! final positions. Inputs are long, because tiles of zips take few steps otherwise.
 
 use super::{Making, RandomLoop, TYPES};
 use crate::rng::Rng;

@@ -302,7 +302,7 @@ impl Making {
         self.memory(n)
     }
 
-    /// Lengths of segments that fit an array: those of another array too, or its own.
+    /// Lengths of segments that fit an array: shared with another array, or not.
     pub(super) fn descriptor(&mut self, array: usize, own: bool) -> Option<usize> {
         let n = self.data[array].len();
         let mut fit = self.descriptors(|all| all == n);

@@ -442,7 +442,8 @@ fn draw_of(
         false => 1 << rng.below(3),
     };
     let vectorise = Decision::Vectorise { lanes, unroll };
-    // A partitioned loop is proven, and may run side by side. An inner loop cannot have both.
+    // Partition resolves comparisons, so the parts may be vectorised. Inner loops may not support
+    // both.
     let inner = matches!(part.program.rate(sweep.rate).kind, RateKind::Nested { .. });
     if rng.chance(if inner { 40 } else { 60 }) {
         propose(schedule, sweep.rate, Decision::Split);
@@ -476,7 +477,7 @@ fn draw_of(
             propose(schedule, sweep.rate, turn);
         }
     }
-    // Random bodies are short, so fission also applies to short waits.
+    // Random bodies are short, so fission is also tried for short waits.
     if rng.chance(50) {
         let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
         let steps = 1 << (4 + rng.below(5));

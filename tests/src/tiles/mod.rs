@@ -46,7 +46,7 @@ pub struct Evaluated {
 
 /// Returns whether a tile has a dry run before irrevocable effects.
 ///
-/// The dry run covers steps that the tile may have to roll back.
+/// It runs the code that may exit, so that the tile can still roll back.
 pub fn rehearses(tile: &Tile) -> bool {
     let mut found = false;
     tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::Rehearse { .. }));
@@ -81,7 +81,7 @@ pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
 
 /// Returns the tiles of a loop under a schedule, verified.
 ///
-/// Each innermost loop has at most one entry.
+/// A loop may have several, and unsupported loops have none.
 ///
 /// # Panics
 /// Panics if one does not verify, or if the schedule is rejected.
