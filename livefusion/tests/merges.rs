@@ -1,5 +1,6 @@
-//! `merge`, `interleave` and `combine` of computed arrays: one loop, in which each input resumes
-//! after its last element.
+//! `merge`, `interleave` and `combine` of computed arrays in one loop.
+//!
+//! Each input resumes after its last element.
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion` rewrites the golden file.
 

@@ -1,5 +1,4 @@
-//! Small combinators: histograms, differences, grids, running folds, chunks, windows, indices
-//! within segments.
+//! Small combinators: histograms, differences, grids, running folds, windows, chunks.
 
 use crate::common::{engines, shape};
 use livefusion::Result;

@@ -1,5 +1,6 @@
-//! A table with a column of each kind, and a use of every accessor. A fuzz target includes this
-//! file too.
+//! A table with a column of each kind, and a use of every accessor.
+//!
+//! A fuzz target includes this file too.
 
 use livefusion::io::{Table, Type};
 use livefusion::prelude::*;

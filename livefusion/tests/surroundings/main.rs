@@ -1,5 +1,4 @@
-//! Process-level events: forks, callback panics, dropped engines, many programs, full disks, many
-//! threads.
+//! Process-level tests: forks, panics, dropped engines, full disks, many threads and programs.
 //!
 //! These tests are separate because they fork, and count memory and mappings of the process.
 #![cfg(target_os = "linux")]

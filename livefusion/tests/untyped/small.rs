@@ -1,4 +1,6 @@
-//! Small combinators: `livefusion/src/array/{flat_map,histogram,adjacent,windows}.rs`,
+//! Small combinators in untyped form.
+//!
+//! The sources are `livefusion/src/array/{flat_map,histogram,adjacent,windows}.rs` and
 //! `segmented/{pairs,cut,within}.rs`.
 
 use crate::{call, error, mistake, place, same};
