@@ -1,4 +1,6 @@
-//! The tests of the library that can share a process; the others say why they are apart.
+//! Library tests that share one process.
+//!
+//! Tests with a process of their own state the reason.
 #![allow(
     non_snake_case,
     reason = "names of tests say feature, situation, expectation"

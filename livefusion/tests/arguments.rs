@@ -1,4 +1,4 @@
-//! Arguments that have several forms: numbers beside arrays, delayed scalars, lists of arrays, rows.
+//! Arguments with several forms: scalars next to arrays, delayed scalars, lists of arrays, rows.
 
 use crate::common::engines;
 use livefusion::prelude::*;

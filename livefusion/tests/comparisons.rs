@@ -4,7 +4,7 @@ use crate::common::engines;
 use livefusion::ErrorKind;
 use livefusion::prelude::*;
 
-/// All six, as bits: `lt`, `le`, `gt`, `ge`, `eq`, `ne`.
+/// Results of `lt`, `le`, `gt`, `ge`, `eq`, `ne`, as bits.
 macro_rules! six {
     ($a:expr, $b:expr, $engine:expr) => {{
         let (a, b) = (&$a, &$b);

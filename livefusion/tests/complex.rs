@@ -1,4 +1,4 @@
-//! Complex numbers: values against `num-complex`, what fuses, transforms against sums by hand.
+//! Complex numbers: values against `num-complex`, fusion, and transforms against direct sums.
 #![cfg(feature = "fft")]
 
 use crate::common::{engines, shape};
@@ -23,7 +23,8 @@ fn is_close(a: C, b: C) -> bool {
     close(a.re, b.re) && close(a.im, b.im) || (a - b).norm() <= 1e-14 * size
 }
 
-/// (What was forced is not computed again: each engine has a program of its own.)
+/// Compares a program with expected values. Each engine gets its own program, because forced nodes
+/// keep their values.
 fn same(name: &str, program: impl Fn(&Array<C>) -> Array<C>, expected: impl Fn(C) -> C) {
     for engine in engines() {
         let got = program(&Array::from(numbers()))
@@ -101,7 +102,7 @@ fn complex_arithmetic_is_one_loop() {
     let zs = Array::from(numbers());
     let power = (&zs * zs.conj()).re().sum();
     assert_eq!(shape(&[power.node()]).unwrap(), (1, 0));
-    // A column each for the parts.
+    // Real and imaginary parts are a column each.
     let moved = (&zs + C::i()) * 2.0;
     assert_eq!(shape(&[moved.node()]).unwrap(), (1, 2));
     let sum = zs.filter(|z| z.abs().lt(10.0)).sum();
@@ -216,7 +217,7 @@ fn windows_go_into_the_loop_before_and_powers_into_the_one_behind() {
     }
 }
 
-/// Segments of these lengths, mixed.
+/// Segments of mixed lengths.
 fn rows() -> Vec<Vec<C>> {
     [3, 0, 8, 1, 12, 0, 97, 2, 8, 3, 0].map(signal).to_vec()
 }
@@ -285,7 +286,7 @@ fn segments_of_smaller_floats_are_transformed_too() {
     }
 }
 
-/// As many as several threads share.
+/// Enough segments for several threads.
 #[test]
 fn many_segments_are_as_each_is_alone() {
     let n = 60_000;
@@ -362,7 +363,7 @@ fn segments_that_do_not_fit_are_errors() {
             );
         }
     }
-    // Of 4 numbers 6 or 7 floats are made, of 2 of them 2 or 3.
+    // 4 numbers give 6 or 7 floats, 2 numbers give 2 or 3.
     let rows = Segmented::new(&Array::from(vec![4u64, 0, 2]), &zs);
     for (lengths, wanted, count) in [
         (vec![6i64, 0], 3, 2),

@@ -1,4 +1,4 @@
-//! Products of matrices by a library: what they are, and what is in the loops around them.
+//! Matrix products by a library: their nodes, and fusion of the surrounding loops.
 #![cfg(feature = "matmul")]
 
 use livefusion::prelude::*;

@@ -1,4 +1,4 @@
-//! Folds and scans of all elements, along axes, and of segments, beside plain loops.
+//! Folds and scans of all elements, along axes, and of segments, against plain loops.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -21,7 +21,7 @@ fn each(scan: impl Fn(&[i64]) -> Vec<i64>) -> Vec<Vec<i64>> {
     rows().iter().map(|row| scan(row)).collect()
 }
 
-/// The folds of the elements up to and with each.
+/// The inclusive running folds.
 fn running(xs: &[i64], start: i64, op: impl Fn(i64, i64) -> i64) -> Vec<i64> {
     let mut state = start;
     let next = |x: &i64| {

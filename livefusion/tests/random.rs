@@ -1,10 +1,10 @@
-//! Random numbers: the words that are published, the same bits everywhere, and what they cost.
+//! Random numbers: published words, equal bits on all backends, and cost.
 
 use livefusion::ast::{BodyBuilder, Builder, Const, Len};
 use livefusion::prelude::*;
 use livefusion::{Engine, Result};
 
-/// The generator, as its paper has it.
+/// The generator as in its paper.
 fn philox([mut a, mut b, mut c, mut d]: [u32; 4], [mut k, mut l]: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let (p, q) = (0xd251_1f53 * u64::from(a), 0xcd9e_8d57 * u64::from(c));
@@ -22,7 +22,7 @@ fn words(key: u64, index: u64, stream: u32) -> [u64; 2] {
     [b << 32 | a, d << 32 | c]
 }
 
-/// The known answers that come with Random123, whose counters have any words.
+/// The known answers of Random123, whose counters are arbitrary words.
 #[test]
 fn the_generator_is_the_published_one() {
     let kat = [
@@ -114,7 +114,7 @@ fn numbers_are_made_of_words() -> Result<()> {
     Ok(())
 }
 
-/// Nothing is in memory, and there is one loop.
+/// One loop, and no array in memory.
 #[test]
 fn they_fuse() -> Result<()> {
     let n = 10_000u64;
@@ -125,7 +125,7 @@ fn they_fuse() -> Result<()> {
     assert_eq!((l.arrays_written, l.reads.len()), (0, 0), "{explained}");
     let all = inside.force()? as f64 / n as f64;
     assert!((all - std::f64::consts::FRAC_PI_4).abs() < 0.02, "{all}");
-    // A key is no part of the code (but for what is simpler of one whose words are 0).
+    // A key is not part of the code, except for simplifications of keys with zero words.
     let engine = Engine::builder().build();
     for key in 1..5u64 {
         random::normal(key, n).sum().force_with(&engine)?;
@@ -154,7 +154,7 @@ fn permutations_have_each_number_once() -> Result<()> {
         random::permutation(9, 100).force()?,
         random::permutation(10, 100).force()?
     );
-    // Each place is the first about as often as others.
+    // Each index comes first about equally often.
     let firsts: Vec<u64> = (0..600u64)
         .map(|key| random::permutation(key, 3).first().force())
         .collect::<Result<_>>()?;

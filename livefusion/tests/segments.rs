@@ -1,4 +1,4 @@
-//! Segmented combinators: one nested loop, however deep, and errors that name what does not match.
+//! Segmented combinators: one nested loop at any depth, and errors that name the mismatch.
 
 use livefusion::ast::{Builder, Node};
 use livefusion::prelude::*;
@@ -24,7 +24,7 @@ fn engines() -> Vec<Engine> {
     ]
 }
 
-/// Loops and arrays written under the default clustering.
+/// The numbers of loops and of written arrays under the default clustering.
 fn loops_and_arrays(roots: &[&Arc<Node>]) -> (usize, usize) {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
     let e = Engine::interp().explain(&roots).expect("it can be planned");
@@ -137,7 +137,7 @@ fn lengths_that_do_not_match_are_errors() {
         (vec![2, -1, 3], -1, 2),
         (vec![1, 2], 3, 4),
         (vec![1, 9], 9, 3),
-        // Without the segment that is too long the others fit.
+        // Without the oversized segment, the others fit.
         (vec![5, 4], 5, 4),
         (vec![1, 9, 3], 9, 3),
         (vec![], 0, 4),
@@ -171,7 +171,7 @@ fn lengths_that_do_not_match_are_errors() {
 
 #[test]
 fn one_descriptor_may_be_as_long_as_the_data() -> Result<()> {
-    // Classes that happen to have one length must not be taken for one.
+    // Two classes with equal lengths by accident must stay distinct.
     for engine in engines() {
         let (lengths, data) = (Array::from(vec![2u64, 0, 1]), Array::from(vec![5i64, 6, 7]));
         let rows = Segmented::new(&lengths, &data);
@@ -195,7 +195,7 @@ fn lengths_of_what_is_kept_with_other_data() -> Result<()> {
         let lengths = Array::from(vec![3u64, 2]);
         let tags = Array::from(vec![true, false, true, false, true]);
         let kept = Segmented::new(&lengths, &iota(5)).pack(&tags);
-        // As many elements as are kept, from elsewhere.
+        // As many elements as are kept, from another array.
         let others = Segmented::new(kept.lengths(), &Array::from(vec![7i64, 9, 8]));
         assert_eq!(others.max().force_with(&engine)?, [9, 8]);
         assert_eq!(others.fold1(|a, _| a).force_with(&engine)?, [7, 8]);
@@ -216,7 +216,7 @@ fn counts_in_one_loop_and_their_use_in_the_next() -> Result<()> {
         let running = Segmented::new(&lengths, &numbers).scan_exclusive(0, |a, b| a + b);
         let tags = lengths.map(|n| n.gt(0));
         let counts = Segmented::new(&Array::from(vec![2u64]), &lengths).pack(&tags);
-        // The captured total is known after the first loop only.
+        // The captured total is known only after the first loop.
         let total = numbers.sum();
         let data = Array::from(vec![7i64, 2]);
         let joined = Segmented::new(counts.lengths(), &data).fold1(|a, b| a + b + &total);
@@ -243,7 +243,7 @@ fn a_filter_of_what_segments_fold_to() -> Result<()> {
 #[test]
 fn lengths_beyond_all_data_are_an_error_at_once() {
     for engine in engines() {
-        // As many lengths as elements: the data is read beside its segments.
+        // As many lengths as elements: the data is read at the segments' rate.
         let lengths = Array::from(vec![1u64, 1 << 47, 1]);
         let rows = Segmented::new(&lengths, &Array::from(vec![1i64, 2, 3]));
         let error = rows.sum().force_with(&engine).expect_err("far too long");
@@ -266,7 +266,7 @@ fn a_loop_that_is_left_early_counts_nothing_at_its_end() -> Result<()> {
 #[test]
 fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
     for engine in engines() {
-        // Nothing is kept, and there is no data: the segments that were filtered are longer.
+        // Nothing is kept, and there is no data: the filtered segments are longer.
         let lengths = Array::from(vec![0u64, 2, 1]);
         let kept = Segmented::new(&lengths, &iota(3)).filter(|x| x.gt(9));
         let others = Segmented::new(kept.lengths(), &Array::from(Vec::<i64>::new()));
@@ -279,7 +279,7 @@ fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
     Ok(())
 }
 
-/// What tells its elements from their indices is not computed past its own length: the lengths are at fault, not that.
+/// A generator is not evaluated beyond its own length. The error blames the segment lengths.
 #[test]
 fn indices_past_the_end_are_not_computed() -> Result<()> {
     for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
@@ -296,7 +296,8 @@ fn indices_past_the_end_are_not_computed() -> Result<()> {
     Ok(())
 }
 
-/// What an earlier loop has made is as long as it is: an element behind its end is not read, and the lengths are at fault.
+/// An array of an earlier loop has its actual length. Elements beyond its end are not read, and the
+/// error blames the segment lengths.
 #[test]
 fn segments_are_not_read_past_the_end_of_their_data() -> Result<()> {
     let pairs = Array::from(
@@ -325,7 +326,7 @@ fn segments_are_not_read_past_the_end_of_their_data() -> Result<()> {
     Ok(())
 }
 
-/// As many segments as tags, so that both have one length, which tells nothing of the elements.
+/// As many segments as tags: both have one length, which says nothing about the elements.
 #[test]
 fn tags_end_where_they_end() {
     for engine in engines() {

@@ -1,4 +1,4 @@
-//! Small parts that people look for: histograms, differences, grids, running folds, chunks, windows, places within segments.
+//! Small combinators: histograms, differences, grids, running folds, windows, chunks.
 
 use crate::common::{engines, shape};
 use livefusion::Result;
@@ -42,14 +42,14 @@ proptest! {
             let array = Array::from(xs.clone());
             let by_edges = array.histogram(&Array::from(edges.clone()));
             let uniform = array.histogram_uniform(-0.3, 10.1, n);
-            // The edges that are meant, bit by bit.
+            // The intended edges, bit by bit.
             let step = (10.1 - -0.3) / n as f64;
             let mut even: Vec<f64> = (0..n).map(|k| -0.3 + k as f64 * step).collect();
             even.push(10.1);
             prop_assert_eq!(linspace(-0.3, 10.1, n + 1).to_vec()?, even.clone());
             prop_assert_eq!(by_edges.force_with(&engine)?.to_vec()?, histogram(&xs, &edges));
             prop_assert_eq!(uniform.force_with(&engine)?.to_vec()?, histogram(&xs, &even));
-            // Of the edges themselves.
+            // The histogram of the edges themselves.
             let at = Array::from(even.clone()).histogram_uniform(-0.3, 10.1, n);
             prop_assert_eq!(at.force_with(&engine)?.to_vec()?, histogram(&even, &even));
         }
@@ -70,7 +70,7 @@ proptest! {
             let places = (0..xs.len()).step_by(stride).filter(|k| k + width <= xs.len());
             let mut sums: Vec<i64> = places.map(|k| xs[k..k + width].iter().sum()).collect();
             if width == 0 && xs.len() % stride == 0 {
-                // The window behind the last element has none.
+                // The window after the last element has no value.
                 sums.push(0);
             }
             let mut state = 5;
@@ -117,7 +117,7 @@ proptest! {
         let read = |(x, at): (&Vec<i64>, &Vec<u32>)| -> Vec<i64> { at.iter().map(|i| x[*i as usize]).collect() };
         let read: Vec<Vec<i64>> = xs.iter().zip(&at).map(read).collect();
         prop_assert_eq!(segments.gather(&Segmented::from_vecs(at.clone())).to_vecs()?, read);
-        // Flags where segments begin, none of which is empty.
+        // Flags at the starts of non-empty segments.
         let rows: Vec<Vec<i64>> = xs.into_iter().filter(|x| !x.is_empty()).collect();
         let flags: Vec<bool> = rows.iter().flat_map(|x| (0..x.len()).map(|i| i == 0)).collect();
         let cut = Segmented::from_flags(&Array::from(flags), &Array::from(rows.concat()));

@@ -1,4 +1,4 @@
-//! Sorts, and what hangs on them: what they give, what is in which loop, and what goes wrong.
+//! Sorts and combinators built on them: results, loops, and errors.
 
 use crate::common::engines;
 use livefusion::ast::{After, Apart, Builder, Function, Gives, Ty, Types, Value};
@@ -24,7 +24,7 @@ fn bits(xs: &[f64]) -> Vec<u64> {
     xs.iter().map(bits).collect()
 }
 
-/// All of one type: with few different values, and with any.
+/// Checks all sorts for one type, with many duplicates and with arbitrary values.
 fn check<T>(xs: &[T]) -> Result<()>
 where
     T: Scalar + Ord + Debug,
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Radix sorts are taken for many elements.
+/// Many elements are sorted by radix.
 #[test]
 fn many_are_in_order() -> Result<()> {
     let xs: Vec<u64> = (0..250_000u64)
@@ -191,7 +191,7 @@ fn many_are_in_order() -> Result<()> {
     Ok(())
 }
 
-/// The engine's own threads help, or those of the pool that forces.
+/// The engine's own threads help, or those of the forcing pool.
 #[test]
 fn sorts_have_the_same_bits_for_any_number_of_threads() -> Result<()> {
     let mut xs: Vec<f64> = (0..200_000u64)
@@ -236,7 +236,8 @@ fn tuples_are_in_order() -> Result<()> {
     Ok(())
 }
 
-/// What makes the keys is in the loop before the sort, the gather in the one behind it, with what is made of it.
+/// The producer of the keys runs in the loop before the sort. The gather and its consumers run in
+/// the loop after it.
 #[test]
 fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
     let xs: Array<i64> = (0..1000).map(|i| i * 7919 % 1009).collect();
@@ -278,7 +279,8 @@ fn runs_are_merged_in_one_loop() -> Result<()> {
     let mut expected: Vec<i64> = (0..100_000).map(|i| i * 7919 % 100_003 - 500).collect();
     expected.sort_by_key(|x| x % 100);
     assert_eq!(got, expected);
-    // What is no order gives the same elements; what goes wrong in a comparison is told.
+    // An inconsistent order still gives a permutation of the elements. An error in a comparison is
+    // reported.
     let mut mixed = xs.sort_by(|_, _| true).force()?.to_vec()?;
     mixed.sort();
     assert!(mixed.iter().copied().eq(xs.sort().to_vec()?));
@@ -291,7 +293,7 @@ fn runs_are_merged_in_one_loop() -> Result<()> {
     Ok(())
 }
 
-/// Pairs of a join are no arrays: what is made of them is in the loop over the left keys.
+/// The pairs of a join are not stored: their consumers are in the loop over the left keys.
 #[test]
 fn joins_fuse() -> Result<()> {
     let left: Array<u32> = (0..1000).map(|i| i * 7919 % 97).collect();
@@ -324,7 +326,7 @@ fn joins_fuse() -> Result<()> {
     Ok(())
 }
 
-/// A prepared program sorts in each call, and its step in each turn.
+/// A prepared program sorts in each call, and in each step of its loop.
 #[test]
 fn sorts_are_parts_of_programs() -> Result<()> {
     let program = prepare(|xs: Array<i32>| {
@@ -343,7 +345,7 @@ fn sorts_are_parts_of_programs() -> Result<()> {
     Ok(())
 }
 
-/// What a filter keeps is made by one loop, with its keys; and the keys are not kept.
+/// One loop produces the filtered elements and their keys; the keys are not stored.
 #[test]
 fn streams_are_made_once() -> Result<()> {
     let xs: Array<i64> = (0..1000).map(|i| i * 7919 % 1009).collect();
@@ -381,7 +383,8 @@ fn streams_are_made_once() -> Result<()> {
     Ok(())
 }
 
-/// As parts of loops over arrays, and behind them; of what a step captures, which is there before the first.
+/// Sorts inside loops over arrays and after them, and sorts of captured arrays, which run before
+/// the first step.
 #[test]
 fn sorts_and_loops_over_arrays_mix() -> Result<()> {
     let xs = Array::from(vec![4i64, 9, 1]);
@@ -400,7 +403,7 @@ fn sorts_and_loops_over_arrays_mix() -> Result<()> {
     Ok(())
 }
 
-/// In closures on segments they are those of segments.
+/// Sorts in closures on segments become segmented sorts.
 #[test]
 fn closures_on_segments_sort() -> Result<()> {
     let vecs = vec![vec![3i64, 1, 2, 1], vec![], vec![5, 4]];
@@ -437,7 +440,7 @@ fn closures_on_segments_sort() -> Result<()> {
         m.map_rows(|row| row.sort()).force()?,
         [[1.0, 3.0], [0.0, 2.0]]
     );
-    // What has no form for segments is an error.
+    // A function without a segmented form is an error.
     let error = rows
         .map_segments(|row| row.external(|xs| xs.to_vec()))
         .data()
@@ -446,7 +449,7 @@ fn closures_on_segments_sort() -> Result<()> {
     Ok(())
 }
 
-/// Segments of all lengths, by networks and by std, in parts for each thread.
+/// Segments of all lengths, through sorting networks and the standard sort, split among threads.
 #[test]
 fn many_segments_are_sorted() -> Result<()> {
     let lengths: Vec<u64> = (0..20_000u64).map(|i| i * i % 23).collect();
@@ -499,7 +502,7 @@ fn mistakes_are_errors() -> Result<()> {
     let mismatch = |expected, got| ErrorKind::LengthMismatch { expected, got };
     let error = xs.sort_by_key(&two).force().expect_err("two keys");
     assert_eq!(kind(error), ("sort_by_key", mismatch(2, 3)));
-    // Where a length is known only when it is forced.
+    // Lengths that are known only at the force.
     let kept = two.filter(|x| x.gt(0));
     let error = xs.sort_by_key(&kept).force().expect_err("two keys");
     assert!(
@@ -530,7 +533,7 @@ fn mistakes_are_errors() -> Result<()> {
     Ok(())
 }
 
-/// A function that gives something else than it says.
+/// A function whose result differs from its declaration.
 struct Liar;
 
 impl Function for Liar {

@@ -1,6 +1,7 @@
-//! Combinators over streams that advance differently: appends, merges, searches, runs of
-//! neighbours. Against plain Rust, over arrays in memory, computed ones, and ones of computed
-//! length.
+//! Combinators over streams of different rates: appends, merges, searches, runs of neighbours.
+//!
+//! Results are compared with plain Rust, over arrays in memory, computed arrays, and arrays of
+//! computed length.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -23,7 +24,7 @@ fn sorted(mut xs: Vec<i64>) -> Vec<i64> {
     xs
 }
 
-/// The same elements in memory, computed, and left over by a filter.
+/// The same elements in memory, computed, and kept by a filter.
 fn sources(xs: &[i64]) -> [Array<i64>; 3] {
     let less: Array<i64> = xs.iter().map(|x| x - 1).collect();
     let with_others: Array<(i64, bool)> =
@@ -34,7 +35,7 @@ fn sources(xs: &[i64]) -> [Array<i64>; 3] {
 
 const LENGTHS: [usize; 6] = [0, 1, 2, 3, 17, 300];
 
-/// Every pair of sources of every two lengths; all on the interpreter, one length on C as well.
+/// Tests every pair of sources of every two lengths on the interpreter, and one length on C.
 fn pairs(test: impl Fn(&Engine, &[Array<i64>; 2], [&[i64]; 2]) -> Result<()>) -> Result<()> {
     let (interp, c) = (Engine::interp(), Engine::c());
     for (seed, n) in LENGTHS.into_iter().enumerate() {
@@ -45,7 +46,7 @@ fn pairs(test: impl Fn(&Engine, &[Array<i64>; 2], [&[i64]; 2]) -> Result<()>) ->
                 let arrays = [a.clone(), b.clone()];
                 test(&interp, &arrays, [&xs, &ys])?;
                 if (n, m) == (300, 17) {
-                    // Without what was computed by the interpreter.
+                    // New arrays, without values that the interpreter computed.
                     let (xs, ys) = (Array::from(&xs).map(|x| x + 0), Array::from(&ys));
                     test(&c, &[xs, ys], [&arrays[0].to_vec()?, &arrays[1].to_vec()?])?;
                 }
@@ -55,7 +56,7 @@ fn pairs(test: impl Fn(&Engine, &[Array<i64>; 2], [&[i64]; 2]) -> Result<()>) ->
     Ok(())
 }
 
-/// Every source of every length.
+/// Tests every source of every length.
 fn singles(test: impl Fn(&Engine, &Array<i64>, &[i64]) -> Result<()>) -> Result<()> {
     let (interp, c) = (Engine::interp(), Engine::c());
     for (seed, n) in LENGTHS.into_iter().enumerate() {
@@ -153,7 +154,7 @@ fn interleaves() -> Result<()> {
         else {
             panic!("{error}")
         };
-        // Of the longer one it says how many there are at least.
+        // The error gives a lower bound for the longer one.
         let shorter = expected.min(got);
         assert!((shorter..=expected).contains(&least) && (shorter..=got).contains(&found));
         assert!(least != found);
@@ -220,7 +221,7 @@ fn combine_checks_its_flags() {
         assert_eq!(error.combinator, "combine");
         assert_eq!(error.kind, ErrorKind::LengthMismatch { expected, got });
     }
-    // Of streams it is known how far they are when lengths turn out not to fit.
+    // An error on streams gives the elements consumed so far.
     let of = |n: u64| iota(n + 5).filter(move |i| i.lt(n));
     for (n, m, expected, got) in [
         (3, 0, 2, 1),
@@ -258,7 +259,7 @@ fn merges() -> Result<()> {
 
 #[test]
 fn a_merge_asks_about_elements_only() -> Result<()> {
-    // 0 / 0 would be an error; zeros are what is read behind an end.
+    // 0 / 0 would be an error; reads beyond an end would give zeros.
     let (xs, ys) = (Array::from(vec![2i64, 4]), Array::from(vec![1i64, 2, 8, 9]));
     let merged = xs.merge(&ys, |x, y| (x / y).le(x.max(y) / x.max(y)).and(x.le(y)));
     assert_eq!(merged.force()?, [1, 2, 2, 4, 8, 9]);
@@ -390,7 +391,7 @@ fn neighbours_are_equal_in_all_fields() -> Result<()> {
     assert_eq!(got, want);
     let nan = Array::from(vec![f64::NAN; 3]);
     assert_eq!(nan.unique().len().force()?, 3);
-    // The test is not asked about the first element, which has none before it.
+    // The test is not called for the first element, which has no predecessor.
     let xs = Array::from(vec![6i64, 3, 3]);
     assert_eq!(xs.unique_by(|a, b| (b % a).eq(0)).force()?, [6, 3]);
     Ok(())
@@ -441,7 +442,7 @@ fn mistakes_of_inputs_come_first() {
     }
 }
 
-/// Forces on the interpreter; a mistake fails the case.
+/// Forces on the interpreter; an error fails the case.
 fn value<F: Force>(wanted: F) -> std::result::Result<F::Out, TestCaseError> {
     let forced = wanted.force_with(&Engine::interp());
     forced.map_err(|e| TestCaseError::fail(e.to_string()))
@@ -463,7 +464,7 @@ proptest! {
         prop_assert_eq!(n, (xs.len() + ys.len() + zs.len()) as u64);
         prop_assert_eq!(&left, &flat);
         prop_assert_eq!(&right, &flat);
-        // What was appended comes apart again.
+        // Splitting an append gives its parts.
         let (front, back) = (a.append(&b).take(a.len()), a.append(&b).drop(a.len()));
         let (front, back) = value((&front, &back))?;
         prop_assert_eq!((&front[..], &back[..]), (&xs[..], &ys[..]));
@@ -533,7 +534,7 @@ fn packs_that_are_combined_again_are_never_made() -> Result<()> {
         let e = engine.explain(&[both.node().clone()])?;
         assert_eq!((e.loops.len(), e.loops[0].arrays_written), (1, 1), "{e}");
         assert_eq!(both.force_with(&engine)?, [31, 4, 51, 6]);
-        // What may trap is not moved: an error names the combinator that made it.
+        // Trapping code is not moved: an error names its combinator.
         let ratios = xs.pack(&flags).map(|x| 15 / (x - 3));
         let error = flags.combine(&ratios, &small).force_with(&engine);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The tests of all parts together that can share a process.
+//! Cross-crate tests that share one process.
 
 #[path = "chunked/programs.rs"]
 mod written;

@@ -47,7 +47,7 @@ fn shapes_of_delayed_lengths() -> Result<()> {
     Ok(())
 }
 
-/// Arrays whose shapes are known when they are computed only are held against each other axis by axis.
+/// Arrays whose shapes are known only at run time are compared axis by axis.
 #[test]
 fn delayed_shapes_that_differ() -> Result<()> {
     let late = |n: u64| {

@@ -1,4 +1,4 @@
-//! Mistakes, empty arrays, elements of several fields, ranks that are known at run time only.
+//! Errors, empty arrays, struct elements, and dynamic ranks.
 
 use livefusion::prelude::*;
 use livefusion::{Error, ErrorKind, Result};
@@ -192,7 +192,7 @@ fn results_stay_with_their_arrays() -> Result<()> {
     Ok(())
 }
 
-/// A border that lies far outside leaves all elements, or none.
+/// A border far outside keeps all elements, or none.
 #[test]
 fn triangles_of_far_borders() -> Result<()> {
     let m = Array::from([[1i64, 2], [3, 4], [5, 6]]);
@@ -209,7 +209,7 @@ fn triangles_of_far_borders() -> Result<()> {
     Ok(())
 }
 
-/// An array of one axis whose rank is known at run time only is one row.
+/// A one-axis array of dynamic rank is one row.
 #[test]
 fn rows_of_one_axis() -> Result<()> {
     for xs in [vec![3i64, 1, 2], vec![]] {
@@ -219,7 +219,7 @@ fn rows_of_one_axis() -> Result<()> {
             let back = array.map_rows(|row| row.reverse().map(|x| x + 1));
             assert_eq!(back.force_with(&engine)?.to_vec()?, expected);
         }
-        // A delayed scalar is no array, as of `sum`.
+        // A delayed scalar is not an array, as for `sum`.
         let e = array.map_rows(|row| row.sum()).force().unwrap_err();
         assert!(
             matches!(e.kind, ErrorKind::Malformed { .. }) && here(&e),

@@ -1,4 +1,4 @@
-//! Slices, copies, arrays beside each other, scans, products.
+//! Slices, copies, concatenation along axes, scans, products.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -7,7 +7,7 @@ fn cube() -> Array<u64, Ix3> {
     generate((4, 5, 6), |(i, j, k)| 100 * i + 10 * j + k)
 }
 
-/// The same with lengths that are known at run time only.
+/// The same cube with lengths known only at run time.
 fn late() -> Array<u64, Ix3> {
     let lens = |n: u64| {
         Array::from((0..9).collect::<Vec<u64>>())
@@ -60,7 +60,7 @@ fn slices_of_one_axis() -> Result<()> {
     Ok(())
 }
 
-/// `take` and `drop` clamp, a slice lies within its axis.
+/// `take` and `drop` clamp; a slice must lie within its axis.
 #[test]
 fn slice_that_begins_behind_an_empty_axis_is_an_error() -> Result<()> {
     let outside = ErrorKind::SliceRange {
@@ -344,7 +344,7 @@ fn an_index_that_is_left_out() -> Result<()> {
         let [.., k] = a.shape();
         let base = replicate((k, 4), 0u64);
         for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-            // What is left out is not computed: neither the division nor the index outside.
+            // Dropped elements are not computed: neither the division nor the out-of-bounds index.
             let some = a.permute(
                 &base,
                 |x, y| x.max(y),
@@ -373,7 +373,7 @@ fn an_index_that_is_left_out() -> Result<()> {
             assert!(none.force_with(&engine)?.iter().all(|x| *x == 0));
         }
     }
-    // Of one axis, onto one, by an operator that reads something.
+    // From one axis onto one axis, with an operator that captures a value.
     let by = Array::scalar(100i64);
     let xs = Array::from(vec![1i64, 2, 3]);
     let odd = xs.permute(

@@ -1,4 +1,4 @@
-//! Functions of neighbours, against plain loops.
+//! Stencils, against plain loops.
 
 use livefusion::Result;
 use livefusion::prelude::*;
@@ -30,7 +30,7 @@ fn inside(boundary: &Boundary<i64>, i: i64, n: i64) -> Option<i64> {
 }
 
 fn check(edges: [Boundary<i64>; 2]) -> Result<()> {
-    // A window that is larger than the array along the second axis.
+    // A window larger than the array along the second axis.
     let result = matrix().stencil2(edges, |w: [[Exp<i64>; 9]; 3]| {
         let mut sum = Exp::lit(0);
         for (k, x) in w.iter().flatten().enumerate() {
@@ -46,7 +46,7 @@ fn check(edges: [Boundary<i64>; 2]) -> Result<()> {
                 let (p, q) = (i + k / 9 - 1, j + k % 9 - 4);
                 let x = match (inside(&edges[0], p, N), inside(&edges[1], q, M)) {
                     (Some(p), Some(q)) => at(p, q),
-                    // Of two constants that of the later axis counts.
+                    // Of two constants, the later axis wins.
                     (_, None) => constant(&edges[1]),
                     (None, _) => constant(&edges[0]),
                 };

@@ -1,4 +1,4 @@
-//! Combinators that sort, and what hangs on them.
+//! Sorts and combinators built on them.
 
 use super::tables::join_tables;
 use super::{COUNT, Combinator, Keywords, Kind, XS, row};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const S: Kind = Kind::Segments;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("sort", &[XS], "[T] => [T]", "[3, 1, 2].sort()", |c| {
@@ -118,7 +118,7 @@ pub static ROWS: &[Combinator] = &[
     }),
 ];
 
-/// Counts for each element of an array.
+/// A combinator that gives a count for each element of an array.
 fn places(
     c: &mut Call<'_, '_>,
     make: fn(Builder, &Arc<Node>, &Arc<Node>) -> Arc<Node>,
