@@ -1,10 +1,10 @@
-//! Golden texts, releases, and the programs that search for faults.
+//! Golden texts, releases, and programs that search for bugs.
 
 use crate::run::{Outcome, line, output, run};
 use std::fs;
 use std::path::Path;
 
-/// Golden texts, by package: the tests that write them anew.
+/// The tests that regenerate golden texts, by package.
 const GOLDEN: [(&str, &str); 9] = [
     ("loop-lang", "-p loop-lang"),
     ("livefusion-tile", "-p livefusion-tile"),
@@ -20,7 +20,9 @@ const GOLDEN: [(&str, &str); 9] = [
     ("livefusion-compile-fail", "-p livefusion-compile-fail"),
 ];
 
-/// Writes golden texts anew: of these packages, or of all.
+/// Regenerates golden texts.
+///
+/// `packages` selects the packages; none means all.
 pub fn bless(packages: &[&str]) -> Outcome {
     let known = |package: &&str| GOLDEN.iter().any(|(name, _)| name == package);
     if let Some(unknown) = packages.iter().find(|package| !known(package)) {
@@ -41,7 +43,7 @@ pub fn bless(packages: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Runs a program of the tests, in release.
+/// Runs a program of the tests in release mode.
 pub fn program(name: &str, args: &[&str]) -> Outcome {
     let mut cargo = line("cargo run --quiet --release -p livefusion-tests --bin");
     run(cargo.arg(name).arg("--").args(args))?;
@@ -54,7 +56,7 @@ pub fn sanitize(args: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Packs the shell with its licences.
+/// Packages the shell with its licences.
 pub fn dist() -> Outcome {
     run(&mut line(
         "cargo build --release --locked -p livefusion-repl",

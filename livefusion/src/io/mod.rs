@@ -7,11 +7,12 @@
 //! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | named columns: numbers, `bool`, dates, text |
 //! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | scalars, complex numbers or `f16` of any rank |
 //! | NPZ ** | [`npz::open`] | [`npz::create`] | NPY arrays by name, optionally compressed |
-//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | lists and missing values too |
+//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | compressed named columns |
 //! | Arrow * | `arrow::read`, `arrow::map` | `arrow::write`, `arrow::create` | the same in Arrow's memory layout |
 //! | raw | [`raw::read`], [`raw::map`] | [`raw::write`](raw::write()) | only elements |
 //!
 //! Formats with columns read and write a [`Table`]: a table from CSV can be written as Parquet.
+//! Parquet and Arrow columns may also hold lists and missing values.
 //!
 //! | interface to libraries in this process | in | out | shared data, without a copy |
 //! | --- | --- | --- | --- |

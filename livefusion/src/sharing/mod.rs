@@ -118,9 +118,7 @@ impl Graph {
 
     /// Returns the input field that a `Zip`'s or `Fields`' field aliases.
     ///
-    /// The first number is the position of the input.
-    ///
-    /// None for a node that computes its fields or has them in memory.
+    /// The first number is the position of the input. None for a node that computes its fields or has them in memory.
     pub fn alias_of(&self, (id, mut field): FieldRef) -> Option<(usize, FieldRef)> {
         let node = &self.nodes[id.index()];
         match &node.node.kind {

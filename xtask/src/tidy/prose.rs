@@ -1,12 +1,12 @@
-//! How plain the prose is: clauses that stand where a noun belongs.
+//! Prose rules: counts clauses in the place of a noun.
 
 use super::sources::{Source, Sources};
 use crate::bounds::Held;
 
-/// Words that begin such a clause.
+/// The words that begin such a clause.
 const CLAUSE: [&str; 4] = ["what", "who", "whoever", "whatever"];
 
-/// Holds the clauses of all comments and documents, and of them per 1000 words.
+/// Counts the clauses in all comments and documents, also per 1000 words.
 pub fn hold(sources: &Sources, held: &mut Held) {
     let (mut words, mut clauses) = (0, 0);
     for source in sources.all().filter(|source| !source.is_golden()) {

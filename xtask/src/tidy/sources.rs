@@ -1,9 +1,9 @@
-//! The files of the repository that rules speak of.
+//! The repository's files that rules check.
 
 use crate::run::{Outcome, line, output};
 use std::fs;
 
-/// A file under version control.
+/// Holds a file under version control.
 pub struct Source {
     /// Its path from the root.
     pub path: String,
@@ -11,19 +11,21 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether it is Rust.
+    /// Returns whether it is Rust.
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs") && !self.is_golden()
     }
 
-    /// Whether a program has written it.
+    /// Returns whether a program generated it.
     pub fn is_golden(&self) -> bool {
         ["/golden/", "/compile_fail/"]
             .iter()
             .any(|folder| self.path.contains(folder))
     }
 
-    /// Whether users get it: no test, bench or example.
+    /// Returns whether it ships to users.
+    ///
+    /// Tests, benches and examples do not.
     pub fn is_product(&self) -> bool {
         let other = [
             "tests/",
@@ -37,25 +39,25 @@ impl Source {
         self.is_rust() && !other.iter().any(|part| self.path.contains(part))
     }
 
-    /// The folder of its crate.
+    /// Returns the folder of its crate.
     pub fn crate_folder(&self) -> &str {
         let end = self.path.find("/src/").or(self.path.find('/'));
         &self.path[..end.unwrap_or(0)]
     }
 }
 
-/// All Rust and Markdown of the repository.
+/// Holds all Rust and Markdown files of the repository.
 pub struct Sources(Vec<Source>);
 
 impl Sources {
-    /// Reads them.
+    /// Reads the files.
     pub fn read() -> Outcome<Sources> {
         let names = output(&mut line(
             "git ls-files --cached --others --exclude-standard *.rs *.md",
         ))?;
         let mut sources = Vec::new();
         for path in names.lines() {
-            // A file that is deleted but not yet committed is listed, too.
+            // A deleted file is listed until the deletion is committed.
             if let Ok(text) = fs::read_to_string(path) {
                 let path = path.to_string();
                 sources.push(Source { path, text });
@@ -64,18 +66,18 @@ impl Sources {
         Ok(Sources(sources))
     }
 
-    /// These files.
+    /// Creates a collection of these files.
     #[cfg(test)]
     pub fn of(files: impl Iterator<Item = Source>) -> Sources {
         Sources(files.collect())
     }
 
-    /// Each of them.
+    /// Lists all files.
     pub fn all(&self) -> impl Iterator<Item = &Source> {
         self.0.iter()
     }
 
-    /// Those of Rust.
+    /// Lists the Rust files.
     pub fn rust(&self) -> impl Iterator<Item = &Source> {
         self.all().filter(|source| source.is_rust())
     }
