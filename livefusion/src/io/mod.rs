@@ -7,7 +7,7 @@
 //! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | named columns: numbers, `bool`, dates, text |
 //! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | scalars, complex numbers or `f16` of any rank |
 //! | NPZ ** | [`npz::open`] | [`npz::create`] | NPY arrays by name, optionally compressed |
-//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | compressed named columns |
+//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | compressed columns |
 //! | Arrow * | `arrow::read`, `arrow::map` | `arrow::write`, `arrow::create` | the same in Arrow's memory layout |
 //! | raw | [`raw::read`], [`raw::map`] | [`raw::write`](raw::write()) | only elements |
 //!
