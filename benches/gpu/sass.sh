@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Instruction counts of our kernels and of CUB's of the same kind, compiled the same way for `sm_90`: no GPU is needed, but `nvcc` and
-# `nvdisasm` (of CUDA, or of the packages `nvidia-cuda-nvcc`, `-nvvm`, `-crt`, `-runtime`, `-cccl` and `-nvdisasm` of PyPI), which are
-# looked for in the PATH. Prints a line for each kernel.
+# Counts instructions of our kernels and of comparable CUB kernels, compiled the same way for
+# `sm_90`. It needs no GPU, but `nvcc` and `nvdisasm` in the PATH (from CUDA, or from the PyPI
+# packages `nvidia-cuda-nvcc`, `-nvvm`, `-crt`, `-runtime`, `-cccl` and `-nvdisasm`). Prints a line
+# for each kernel.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -11,7 +12,7 @@ done
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 
-compile() { # NAME: a text in the folder becomes what it is disassembled to
+compile() { # NAME: disassembles a text of the folder after compilation
     nvcc -std=c++17 -arch=sm_90 -O3 --fmad=false -w -cubin -o "$parts/$1.cubin" "$parts/$1.cu"
     nvdisasm -c "$parts/$1.cubin" > "$parts/$1.sass"
 }
@@ -25,7 +26,7 @@ for loop in "$root"/loop-lang/tests/files/golden/{map_map,dot_product,min_index,
     python3 "$here/sass.py" "$parts/$name.sass" "$elements"
 done
 
-# CUB's, by the elements of a thread that its tables have for this architecture.
+# CUB's kernels, with the elements per thread that its tables have for this architecture.
 cub() { # NAME ELEMENTS CALL
     cat > "$parts/$1.cu" << TEXT
 #include <cub/cub.cuh>

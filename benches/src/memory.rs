@@ -1,13 +1,15 @@
-//! Peak memory: how far a call raises what the process has in memory.
+//! Peak memory of a call.
 
 use livefusion_backend::buffer::recycle;
 use std::fs;
 
-/// By how many bytes the memory of the process grows at most while `run` runs. Memory of earlier results is
-/// given back before. None where the system does not tell.
+/// Measures the peak growth of the process's memory while `run` runs.
+///
+/// Memory of earlier results is returned to the system first. None if the system has no such
+/// figure.
 pub fn peak(run: impl FnOnce()) -> Option<u64> {
     recycle::clear();
-    // Makes the high-water mark what is used now.
+    // Resets the high-water mark to the current use.
     fs::write("/proc/self/clear_refs", "5").ok()?;
     let before = status("VmHWM:")?;
     run();
