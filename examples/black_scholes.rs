@@ -1,4 +1,4 @@
-//! Black-Scholes option pricing: a map with a large body, checked against the plain Rust loop.
+//! Black-Scholes option pricing: a large map, checked against plain Rust.
 //!
 //! ```text
 //! cargo run --release --example black_scholes [NUMBER_OF_OPTIONS]

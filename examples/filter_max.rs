@@ -1,4 +1,4 @@
-//! A filter, its maximum and running maxima in one loop, also as a GPU kernel.
+//! A filter and its maximum in one loop, also as a GPU kernel.
 //!
 //! ```sh
 //! cargo run --features cuda --example filter_max [-- --cuda]

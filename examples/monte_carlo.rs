@@ -1,7 +1,7 @@
-//! Monte Carlo: the value of an option on the mean of a year's weekly prices.
+//! Monte Carlo: the value of an option on a year's mean price.
 //!
-//! One loop computes half a million paths without storing them. The result is checked against a
-//! formula for the geometric mean, and against plain Rust.
+//! The mean is that of weekly prices. One loop computes half a million paths without storing them.
+//! The result is checked against a formula for the geometric mean, and against plain Rust.
 //!
 //! ```text
 //! cargo run --release --example monte_carlo [NUMBER_OF_PATHS]

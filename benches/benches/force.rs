@@ -1,5 +1,4 @@
-//! The overhead of `force`: on a cached program, on a prepared one, and the first time on each
-//! backend.
+//! The overhead of `force` on cached programs, prepared programs, and the first time.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use livefusion::prelude::*;

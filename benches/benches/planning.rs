@@ -1,4 +1,4 @@
-//! Planning: the cost for programs of the papers and for random programs of growing size.
+//! Planning: the cost for the papers' programs and for growing random programs.
 //!
 //! The papers' programs run under every clustering. Before measuring, the bench prints each
 //! strategy's results.

@@ -1,6 +1,6 @@
-//! Stages between a graph and its kernels: the cost of each, and of each backend's compiler.
+//! Costs of the stages between a graph and its kernels.
 //!
-//! The stages are hashing, planning, lowering and optimising.
+//! The stages are hashing, planning, lowering, optimising, and each backend's compiler.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::ast::Node;

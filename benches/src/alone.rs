@@ -1,4 +1,4 @@
-//! Kernels alone: replays the kernel runs of a call, without the rest of the call.
+//! Kernels alone: replays a call's kernel runs without the rest of it.
 //!
 //! A call binds arguments, makes frames, and returns results, which takes a few tenths of a
 //! microsecond. Hand-written C has none of that. So a [watched](Watched) backend records each run

@@ -1,4 +1,4 @@
-//! Cases on a GPU: kernel times, compared with a device copy of as many bytes.
+//! Cases on a GPU: kernel times compared with an equally large copy.
 
 use crate::cases::{CASES, Case};
 use crate::compare::Options;

@@ -1,4 +1,4 @@
-//! The comparison program: its output, its JSON, and the agreement of all contenders in all cases.
+//! Tests of the comparison: output, JSON, and the agreement of all contenders.
 
 use livefusion_bench::backends::BACKENDS;
 use livefusion_bench::cases::CASES;

@@ -1,4 +1,4 @@
-//! The detector in plain Rust: a loop per pass, and a stack of pixels for hysteresis.
+//! The detector in plain Rust: a loop per pass, a stack for hysteresis.
 
 use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
 use livefusion_examples::picture::Plane;

@@ -1,4 +1,4 @@
-//! The convex hull of the US airports: computed, checked, printed, and drawn as an SVG map.
+//! The convex hull of the US airports, printed and drawn as a map.
 //!
 //! livefusion computes it with all lines at once and one by one, and plain Rust checks it.
 //!

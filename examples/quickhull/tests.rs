@@ -1,4 +1,4 @@
-//! Tests: all lines at once, one line at a time, and the monotone chain agree.
+//! Tests: the two QuickHull versions and the monotone chain agree.
 
 use crate::hull::Point;
 use crate::{hull, lines, plain};

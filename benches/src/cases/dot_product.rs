@@ -1,4 +1,4 @@
-//! The sum of the dot products of pairs of plane vectors, stored in four arrays.
+//! The sum of dot products of plane vectors, stored in four arrays.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};

@@ -1,4 +1,4 @@
-//! The elements above 0.5, the sum of all, and the sum of the kept ones.
+//! The elements above 0.5, and the sums before and after this filter.
 //!
 //! Half of the elements are kept, in random order.
 

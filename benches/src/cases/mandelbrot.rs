@@ -1,4 +1,4 @@
-//! Escape times of points of the plane, at most 256 steps: a loop per element.
+//! Escape times of plane points, at most 256: a loop per element.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon};
 use crate::data::{Data, Input};

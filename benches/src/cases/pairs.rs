@@ -1,4 +1,4 @@
-//! All pairs within segments: a histogram of the distances between the particles of each event.
+//! Pairs within segments: a histogram of distances between each event's particles.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random, uniform};

@@ -1,10 +1,10 @@
-//! Prefix compositions of affine maps `a x + b`: a scan by a non-commutative operator.
+//! Prefix compositions of affine maps: a scan by a non-commutative operator.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
 
-/// Composes the maps.
+/// Composes the maps `a x + b` up to each one.
 ///
 /// The factors are near 1, so that nothing overflows or vanishes.
 pub const CASE: Case = Case {

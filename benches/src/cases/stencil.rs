@@ -1,4 +1,4 @@
-//! The weighted mean of each element and two on either side. The ends are repeated.
+//! A stencil of five points: a weighted mean, with repeated ends.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};

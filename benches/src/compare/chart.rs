@@ -1,4 +1,4 @@
-//! Bar charts of the report: multiples of the best C's time, per size and thread count.
+//! Bar charts of the report: multiples of the best C's time.
 
 use super::{Cell, Report};
 use crate::compare::table::{least, size};

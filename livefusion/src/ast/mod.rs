@@ -1,4 +1,4 @@
-//! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
+//! The shared AST: nodes, scalar bodies, and the untyped, checked builder.
 //!
 //! A front end with run-time types builds programs with this module alone. Each combinator is a
 //! method of [`Builder`], which carries the combinator's name and call site. Most methods take the

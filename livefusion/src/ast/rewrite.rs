@@ -1,4 +1,4 @@
-//! Named rewrites: the fate of a fold or scan of rows, and the cost argument.
+//! Named rewrites of folds and scans of rows, and their cost argument.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Bodies of kinds and their roles, and words for keys: one walk for all visitors.
+//! Bodies of kinds and their roles: one walk for all visitors.
 
 use super::{Body, FoldStyle, Kind, Len, ScanKind};
 use smallvec::{SmallVec, smallvec};

@@ -1,9 +1,9 @@
 //! Simplification of scalar bodies, once, when a node is made.
 //!
-//! The pass folds constants with Rust's semantics and drops operations without effect (`x + 0`, `x
-//! * 1.0`, `!!b`, `x.min(x)`). It folds operators on equal operands (`x - x`, `x <= x`, a check of
-//! both). It selects the arm of a known condition and joins the constants of associative operators.
-//! It unifies equal terms and removes terms and captures that no result needs.
+//! The pass folds constants with Rust's semantics and drops operations without effect, such as `x +
+//! 0`, `x * 1.0`, `!!b` and `x.min(x)`. It folds operators on equal operands (`x - x`, `x <= x`, a
+//! check of both). It selects the arm of a known condition and joins the constants of associative
+//! operators. It unifies equal terms and removes terms and captures that no result needs.
 //!
 //! Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0` is not `x` (`x` may be
 //! -0.0). A division that would trap is kept. `sharing::algebra` finds equal lengths of different

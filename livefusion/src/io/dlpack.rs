@@ -1,9 +1,8 @@
 //! DLPack: exchange of arrays with other libraries in this process, without a copy.
 //!
-//! Only CPU memory is supported. The structs are those of `dlpack.h`, version 1. An imported array
-//! may have any rank and any strides: the loop that reads it computes each element's address from
-//! its index. An exported array is row-major and marked read-only. Structs of older versions have
-//! no read-only flag: they can be imported, but not exported.
+//! Only CPU memory is supported. The structs are those of `dlpack.h`, version 1. An imported array may have any rank
+//! and any strides: the loop that reads it computes each element's address from its index. An exported array is
+//! row-major and marked read-only. Structs of older versions have no read-only flag: only import supports them.
 
 use super::column::manifest;
 use super::error::{ErrorKind, Place, Result};
@@ -20,9 +19,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Mirrors `DLPackVersion`.
-///
-/// An unknown major version has other structs.
+/// Mirrors `DLPackVersion`, whose unknown major versions have other structs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
@@ -90,9 +87,7 @@ pub struct ManagedTensor {
     pub tensor: RawTensor,
 }
 
-/// Mirrors `DLManagedTensor`.
-///
-/// It is the struct before version 1.
+/// Mirrors `DLManagedTensor`, the struct before version 1.
 #[repr(C)]
 #[derive(Debug)]
 pub struct UnversionedTensor {
@@ -115,9 +110,7 @@ const PROCESSOR: i32 = 1;
 /// No library has more axes.
 const MOST_AXES: i32 = 64;
 
-/// Owns an array for export to another library.
-///
-/// If it is dropped here, the array is freed.
+/// Owns an array for export, and frees it if it is dropped here.
 pub struct Tensor(NonNull<ManagedTensor>);
 
 // SAFETY: it owns what it points to, which is free to move, as a shared buffer is.
@@ -133,21 +126,21 @@ struct Unversioned(NonNull<UnversionedTensor>);
 
 macro_rules! kept {
     ($($T:ident)*) => {$(
-        // SAFETY: whoever imports promises that the deleter may be called, and the memory be read, on any thread.
+        // SAFETY: the importer promises that the deleter may be called, and the memory be read, on any thread.
         unsafe impl Send for $T {}
         // SAFETY: as above; it is only read.
         unsafe impl Sync for $T {}
 
         impl Kept for $T {
             fn tensor(&self) -> &RawTensor {
-                // SAFETY: whoever imports promises that it is valid until its deleter is called.
+                // SAFETY: the importer promises that it is valid until its deleter is called.
                 unsafe { &self.0.as_ref().tensor }
             }
         }
 
         impl Drop for $T {
             fn drop(&mut self) {
-                // SAFETY: as above, and this is the only one that calls it, once.
+                // SAFETY: as above, and this is the only call of the deleter.
                 unsafe {
                     if let Some(delete) = self.0.as_ref().deleter {
                         delete(self.0.as_ptr());
@@ -161,9 +154,8 @@ kept!(Versioned Unversioned);
 
 /// Imports an array from another library, without a copy.
 ///
-/// The deleter is called after the last use of the memory, and also after an error. An array that
-/// is not row-major is read in place, as a function of the index. It fuses as
-/// [`transpose`](Array::transpose) does.
+/// The deleter is called after the last use of the memory, and also after an error. An array that is not row-major is
+/// read in place, as a function of the index. It fuses as [`transpose`](Array::transpose) does.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -177,25 +169,21 @@ kept!(Versioned Unversioned);
 /// ```
 ///
 /// # Safety
-/// The tensor conforms to DLPack. No other owner uses it or writes to its memory until its deleter
-/// is called. The deleter may be called on any thread. (A Python deleter must take the
-/// interpreter's lock itself, as those of NumPy and PyTorch do.)
+/// The tensor conforms to DLPack. No other owner uses it or writes to its memory until its deleter is called, on any
+/// thread. (A Python deleter must take the interpreter's lock itself, as NumPy's and PyTorch's do.)
 ///
 /// # Errors
-/// If it has another major version, is not in CPU memory, or has elements that are not of
-/// [`Scalar`]'s types. Also if a length is negative or the whole exceeds memory, or if it holds
-/// another type or rank.
+/// If it has another major version, is not in CPU memory, or has elements that are not of [`Scalar`]'s types. Also if
+/// a length is negative or the whole exceeds memory, or if it holds another type or rank.
 #[doc(alias = "from_dlpack")]
 #[track_caller]
 pub unsafe fn import<T: Scalar, D: Rank>(tensor: NonNull<ManagedTensor>) -> Result<Array<T, D>> {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller's promise is the required one.
     let node = unsafe { import_node(tensor)? };
     typed(node).map_err(|kind| kind.at(None, Place::Whole))
 }
 
-/// Imports an array of any type and rank as a node.
-///
-/// It is as [`import`]. The node of the untyped graph has the type and rank.
+/// Imports an array of any type and rank as an untyped node, as [`import`].
 ///
 /// # Safety
 /// As [`import`].
@@ -214,9 +202,7 @@ pub unsafe fn import_node(tensor: NonNull<ManagedTensor>) -> Result<Arc<Node>> {
     node(kept).map_err(|kind| kind.at(None, Place::Whole))
 }
 
-/// Imports an array from a library that uses DLPack before version 1.
-///
-/// It is otherwise as [`import_node`].
+/// Imports a node as [`import_node`], from a library with DLPack before version 1.
 ///
 /// # Safety
 /// As [`import`].
@@ -266,7 +252,7 @@ impl Layout {
         };
         let all = |at: *mut i64| match rank {
             0 => Vec::new(),
-            // SAFETY: whoever imports promises that there is one number for each axis.
+            // SAFETY: the importer promises one number for each axis.
             _ => unsafe { std::slice::from_raw_parts(at, rank) }.to_vec(),
         };
         if rank > 0 && tensor.shape.is_null() {
@@ -279,7 +265,7 @@ impl Layout {
             shape.map_err(|_| ErrorKind::malformed("lengths of axes", format!("{lengths:?}")))?;
         let too_large =
             || ErrorKind::malformed("elements in memory", format!("{lengths:?} of them"));
-        // An empty axis is ignored in the overflow check.
+        // An empty axis counts as 1 in the overflow check.
         let total = shape
             .iter()
             .try_fold(1i64, |n, len| n.checked_mul((*len).max(1) as i64));
@@ -351,9 +337,9 @@ fn node(kept: impl Kept) -> Result<Arc<Node>, ErrorKind> {
             let at = data.as_ptr().wrapping_offset(start);
             let at = NonNull::new(at).ok_or_else(wrong)?;
             let owner = Arc::new(kept);
-            // SAFETY: the elements from the lowest to the highest belong to the tensor. It stays until
-            // the owner is dropped, and no one writes to them. Any bytes are elements of a type other
-            // than `Bool`, which is read as bytes.
+            // SAFETY: the elements from the lowest to the highest are the tensor's, which stays until the owner is
+            // dropped. No one writes to them. Any bytes are elements of a type other than `Bool`, which is read as
+            // bytes.
             let shared = unsafe { Buffer::foreign(ty, len, at, owner.clone()) };
             match shared {
                 Some(shared) => shared,
@@ -415,8 +401,7 @@ fn under(elements: Buffer, layout: &Layout, is_bool: bool) -> Arc<Node> {
 
 /// Computes an array of any rank and exports it.
 ///
-/// An array in memory is not copied. The export is marked read-only, since the memory may be shared
-/// with other arrays here.
+/// An array in memory is not copied. The export is read-only, since other arrays may share the memory.
 ///
 /// # Errors
 /// As [`force`](Array::force).
@@ -425,9 +410,7 @@ pub fn export<T: Scalar, D: Rank>(array: &Array<T, D>) -> Result<Tensor> {
     export_node(array.node())
 }
 
-/// Computes an untyped node and exports it.
-///
-/// It is as [`export`], for a node of the untyped graph.
+/// Exports a node of the untyped graph, as [`export`].
 ///
 /// # Errors
 /// As [`export`]. Also if its elements are not scalars.
@@ -490,14 +473,12 @@ struct Exported {
 
 /// Frees an exported tensor.
 unsafe extern "C" fn delete(tensor: *mut ManagedTensor) {
-    // SAFETY: it is called once, with what `export_node` made, whose context is the box that it is in.
+    // SAFETY: it is called once, with a tensor from `export_node`, whose context is the box around it.
     drop(unsafe { Box::from_raw((*tensor).manager_ctx.cast::<Exported>()) });
 }
 
 impl Tensor {
-    /// Returns the struct for another library.
-    ///
-    /// That library takes ownership and must call the deleter.
+    /// Returns the struct for another library, which owns it and calls its deleter.
     pub fn into_raw(self) -> NonNull<ManagedTensor> {
         ManuallyDrop::new(self).0
     }
@@ -505,7 +486,7 @@ impl Tensor {
 
 impl Drop for Tensor {
     fn drop(&mut self) {
-        // SAFETY: it was made by `export_node`, and nobody else has it.
+        // SAFETY: it was made by `export_node`, and this is its only owner.
         unsafe { delete(self.0.as_ptr()) }
     }
 }

@@ -1,4 +1,4 @@
-//! NPY, NumPy's format of an array: a header with type and shape, then the elements.
+//! NPY, NumPy's array format: a header with type and shape, then elements.
 
 pub use super::dtype::{Dtype, Stored};
 use super::error::{ErrorKind, Result};

@@ -1,4 +1,4 @@
-//! Products: a transpose, a sum with the transpose, a matrix product, all pairs of bodies.
+//! A transpose, a sum with it, a matrix product, all pairs of bodies.
 
 use super::{Case, Data, Input, Ours, Random, Square, by_index, case, fused, on, prepared, side};
 use crate::data::uniform;

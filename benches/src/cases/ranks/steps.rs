@@ -1,4 +1,4 @@
-//! Loops over arrays: a few steps on a large grid, or a step per matrix row.
+//! Loops over arrays: ten steps on a grid, or one per matrix row.
 
 use super::{Case, Data, Input, Ours, Random, Square, by_index, case, fused, side};
 use crate::cases::{Agreement, traced};

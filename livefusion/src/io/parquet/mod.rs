@@ -1,7 +1,8 @@
-//! Parquet: columns compressed one by one, in row groups. It needs the feature `arrow`.
+//! Parquet: columns compressed one by one, in row groups.
 //!
-//! [`arrow`](super::arrow) documents the column types. Values are decompressed when a file is read.
-//! Snappy, gzip and LZ4 are supported, and Zstandard with the feature `zstd`.
+//! It needs the feature `arrow`. [`arrow`](super::arrow) documents the column types. Values are
+//! decompressed when a file is read. Snappy, gzip and LZ4 are supported, and Zstandard with the
+//! feature `zstd`.
 //!
 //! A file's length does not bound the memory of its table: a few bytes may encode a million equal
 //! rows. Memory is first requested in proportion to the file's length and grows as values are
