@@ -18,14 +18,14 @@
 typedef struct {
   size_t n;                // elements
   int threads;             // for variants that are parallel
-  const void *const *in;   // inputs, and how many elements each has
+  const void *const *in;   // inputs, and the number of elements of each
   const size_t *in_len;
-  void *const *out;        // outputs; a variant says how many elements it wrote to each
+  void *const *out;        // outputs; a variant sets the number of elements written to each
   size_t *len;
 } Job;
 
 typedef struct {
-  const char *name;        // none ends the table
+  const char *name;        // null ends the table
   void (*run)(const Job *);
   int parallel;
 } Variant;

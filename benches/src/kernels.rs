@@ -74,8 +74,8 @@ impl Kernels {
     pub fn variants(&mut self, file: &'static str, case: &str) -> Outcome<Vec<Variant>> {
         let library = self.library(file)?;
         let symbol = format!("{case}\0");
-        // SAFETY: the symbol is a table of variants that ends with one without a name; each file of
-        // `benches/c` has such tables and nothing else that is exported.
+        // SAFETY: the symbol is a table of variants that ends with a nameless one. Each file of
+        // `benches/c` exports only such tables.
         let table: libloading::Symbol<'_, *const RawVariant> = unsafe {
             library
                 .get(symbol.as_bytes())
@@ -221,7 +221,7 @@ fn call(
         outputs: outputs.as_ptr().cast(),
         lens: lens.as_mut_ptr(),
     };
-    // SAFETY: a kernel reads its inputs and writes its outputs within what its case promises: the
-    // reference's results say how much room there must be, and `SLACK` is for whole vectors.
+    // SAFETY: a kernel reads its inputs and writes its outputs within its case's promises: the
+    // reference's results give the needed capacity, and `SLACK` is for whole vectors.
     unsafe { (variant.run)(&job) };
 }

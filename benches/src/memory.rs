@@ -35,7 +35,7 @@ mod tests {
         let ones = vec![1u8; bytes];
         let copy = || drop(Buffer::copy_of(View::new(&ones)));
         let Some(peak) = peak(copy) else {
-            return; // This system does not tell.
+            return; // This system has no such figure.
         };
         let (least, most) = (bytes as u64 * 9 / 10, bytes as u64 * 3 / 2);
         assert!((least..most).contains(&peak), "{peak} bytes");

@@ -1,17 +1,14 @@
 //! QuickHull of all lines at once.
 //!
-//! The lines of a level are the edges of the polygon found so far, in order. The points outside
-//! each line are a segment. A level splits every line in two at its farthest point.
+//! The lines of a level are the polygon's edges in order. Each is split in two at the farthest point of its segment.
 
 use crate::hull::{Point, extremes, farther};
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
 
 /// Holds the edges of a polygon, counter-clockwise, and the points outside.
-///
-/// Every array except `points` has one element per line.
 pub struct Lines {
-    /// The start of each line.
+    /// The start of each line. Every array except `points` has one element per line.
     pub begin: Array<Point>,
     /// The farthest of its points. Meaningless if it has none.
     pub peak: Array<Point>,
@@ -29,8 +26,7 @@ pub struct Outside {
     pub peak: Array<Point>,
 }
 
-/// Cuts each segment of points by a line of its own: the segmented form of
-/// [`cut`](crate::hull::cut).
+/// Cuts each segment of points by a line of its own: the segmented form of [`cut`](crate::hull::cut).
 fn outside(points: &Segmented<Point>, from: &Array<Point>, to: &Array<Point>) -> Outside {
     let lines = from.zip_with(to, |a, b| (a, (b.0 - a.0, b.1 - a.1)));
     let measured = points.zip_with_each(&lines, |(x, y), (a, (dx, dy))| {
@@ -45,10 +41,7 @@ fn outside(points: &Segmented<Point>, from: &Array<Point>, to: &Array<Point>) ->
 }
 
 impl Lines {
-    /// Creates the polygon of two corners.
-    ///
-    /// Its lines are the halves of a line there and back, so that the first level is like the
-    /// others.
+    /// Creates a line there and back, so that the first level is like others.
     pub fn between(left: Point, right: Point, points: &Array<Point>) -> Lines {
         let one = |point: Point| Array::from(vec![point]);
         let all = replicate(1, &points.len());
@@ -70,9 +63,7 @@ impl Lines {
         )
     }
 
-    /// Computes the next level.
-    ///
-    /// Lines with points are replaced by their halves; lines without points stay.
+    /// Replaces lines that have points by their halves, and keeps the other lines.
     pub fn split(&self) -> Lines {
         let (first, second) = self.halves();
         let is_split = self.points.lengths().map(|n| n.gt(0));

@@ -16,7 +16,7 @@ pub enum After {
     /// It waits for none.
     #[default]
     Nothing,
-    /// One of its inputs waits for one.
+    /// A node that it is computed from waits for one.
     Sources,
     /// It is the result with this number of such a computation.
     Apart(Apart, u32),

@@ -139,15 +139,15 @@ pub enum OnSide {
     Never,
     /// If its length does not come from an array.
     Generated,
-    /// In lockstep with its inputs. A node with zip inputs of its own needs a cursor level.
+    /// In lockstep with its inputs. With zip inputs of its own, only at the cursor's own level.
     InStep,
-    /// At a cursor level, but not within the segments before it.
+    /// At the cursor's own level, not in segments that run before the cursor advances.
     AtLevel,
     /// As parts with cursors of their own.
     Parts,
     /// By a cursor over its elements, nested in a cursor over the segments.
     Elements,
-    /// Where its segments are completed before a cursor advances.
+    /// In segments that run before the cursor advances.
     Segments,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The rewrite applies where it gives the same bits and the same errors:
 //! - the operators are plain operators on integers and booleans;
-//! - each row's fold starts from the identity;
+//! - each row's fold starts from the identity, or from its first element if no row is empty;
 //! - the rows together are as long as the folded array.
 
 use crate::ast::{

@@ -32,7 +32,7 @@ impl TermId {
 
 /// Holds the operands of an operator, at most three.
 ///
-/// Further operands are counted but not stored, so that no operator accepts them.
+/// Further operands are dropped. The builder rejects such an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Args {
     count: u8,

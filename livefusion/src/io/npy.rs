@@ -70,7 +70,7 @@ pub fn read<T: Stored, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
 #[track_caller]
 pub unsafe fn map<T: Stored, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
     let path = path.as_ref();
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     let (header, node) = unsafe { mapped(path)? };
     header.typed(node).map_err(|kind| kind.of(path))
 }
@@ -110,7 +110,7 @@ pub fn read_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
 /// As [`read_node`].
 #[track_caller]
 pub unsafe fn map_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     let (header, node) = unsafe { mapped(path.as_ref())? };
     Ok(header.untyped(node))
 }
@@ -187,7 +187,7 @@ fn save(path: &Path, node: &Arc<Node>, dtype: std::result::Result<Dtype, ErrorKi
 /// As [`map`].
 #[track_caller]
 unsafe fn mapped(path: &Path) -> Result<(Header, Arc<Node>)> {
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     found(path, |header, file, start| unsafe {
         let (ty, parts) = header.dtype.parts();
         Buffer::mapped(ty, file, start, header.len() * parts)

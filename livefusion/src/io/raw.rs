@@ -93,7 +93,7 @@ pub fn read_node(path: impl AsRef<Path>, ty: Ty) -> Result<Arc<Node>> {
 pub unsafe fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     let path = path.as_ref();
     let (file, len) = opened(path, T::TY)?;
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     match unsafe { Buffer::mapped(T::TY, &file, 0, len) } {
         Ok(Some(elements)) => typed::<T, Ix1>(node(elements)).map_err(|kind| kind.of(path)),
         Ok(None) => read(path),

@@ -118,7 +118,8 @@ impl Graph {
 
     /// Returns the input field that a `Zip`'s or `Fields`' field aliases.
     ///
-    /// The first number is the position of the input. None for a node that computes its fields or has them in memory.
+    /// The first number is the position of the input. None for a node that computes its fields or
+    /// has them in memory.
     pub fn alias_of(&self, (id, mut field): FieldRef) -> Option<(usize, FieldRef)> {
         let node = &self.nodes[id.index()];
         match &node.node.kind {
@@ -301,7 +302,7 @@ pub fn address(node: &Arc<Node>) -> usize {
 /// None for delayed scalars and inputs.
 pub fn known_length(node: &GraphNode) -> Option<u64> {
     use crate::ast::Value;
-    // A node that was not a leaf at recovery stays one, even if it has its value now.
+    // A node that was not a leaf at recovery does not count as one, even if it has its value now.
     match node.node.value.get().filter(|_| node.leaf) {
         Some(Value::Array(fields)) => fields.first().map(|b| b.len() as u64),
         Some(Value::Scalar(_)) => None,

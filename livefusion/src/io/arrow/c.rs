@@ -44,7 +44,7 @@ pub use arrow_array::ffi::FFI_ArrowSchema;
 pub unsafe fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Result<Table> {
     let whole = |kind: ErrorKind| kind.at(None, Place::Whole);
     let data = guarded("an array of the C data interface", || {
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller's promise is the required one.
         let data = unsafe { from_ffi(array, schema)? };
         let data = without_remains(data)?;
         data.validate_full()?;

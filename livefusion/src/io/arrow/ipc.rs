@@ -76,7 +76,7 @@ pub unsafe fn map(path: impl AsRef<Path>) -> Result<Table> {
     let path = path.as_ref();
     let (file, len) = open(path)?;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     match unsafe { Buffer::mapped(Ty::U8, &file, 0, len) } {
         Ok(Some(bytes)) => table(path, bytes),
         Ok(None) => read(path),

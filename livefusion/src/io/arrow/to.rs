@@ -67,7 +67,7 @@ fn array(column: &Column) -> Result<ArrayRef, ErrorKind> {
 /// Shares a buffer's bytes and keeps the buffer alive.
 pub fn shared(elements: &Arc<Buffer>) -> Bytes {
     let bytes = elements.as_bytes();
-    // SAFETY: the buffer keeps its elements, here, where they are, unchanged, as long as anybody shares it.
+    // SAFETY: while it is shared, the buffer keeps its elements on the host, in place and unchanged.
     unsafe {
         Bytes::from_custom_allocation(
             NonNull::from(bytes).cast(),

@@ -57,9 +57,9 @@ enum Source {
 /// - dates if all are dates of one form;
 /// - text otherwise.
 ///
-/// Surrounding blanks count in text only. No integer loses a digit. A column is text if it has an
-/// integer beyond `i64`, or if it has floats and an integer that `f64` does not represent exactly,
-/// such as `2^53 + 1`. Fractions such as `0.1` are rounded to the nearest `f64`.
+/// Surrounding blanks count in text only. No integer loses a digit: a column of integers is text if
+/// one is beyond `i64`. A column with floats is text if `f64` does not represent an integer
+/// exactly, such as `2^53 + 1`. Fractions such as `0.1` are rounded to the nearest `f64`.
 /// [`column`](Csv::column) requests another type. An empty field is a missing value in all columns
 /// except text. That is an error, unless [`missing`](Csv::missing) gives a substitute.
 ///

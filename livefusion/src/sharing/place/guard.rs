@@ -14,9 +14,9 @@
 //! each arm. The number of a guard's terms is proportional to the number of arms that use it, to
 //! their depth, and to the tests that it copies.
 //!
-//! A test is *known* before the arms if it does not depend on the term, and either cannot trap or
-//! is computed there anyway. The guard evaluates a copy of any other test. If the test depends on
-//! the term, through other arms, the term is zero in the copy. While no earlier arm has needed the
+//! A test is *known* before the arms if it cannot trap, or if it is computed there anyway and does
+//! not depend on the term. The guard evaluates a copy of any other test. If the test depends on the
+//! term, through other arms, the term is zero in the copy. While no earlier arm has needed the
 //! term, the copy equals the test. As soon as one has, the guard already holds.
 //!
 //! A copy never traps: its quotients are zero where a division would fail, and reads and scalar
