@@ -1,4 +1,4 @@
-//! The programs of the book and of the README, as tests of the documentation.
+//! Documentation tests: the programs of the book and of the README.
 
 #[doc = include_str!("../../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! The gates of a change, in three sizes.
+//! Checks of a change, in three sizes.
 
 use crate::run::{Outcome, line, output, run};
 use crate::{sanitize, tidy, times, tools};
@@ -8,7 +8,7 @@ use std::process::Command;
 /// Lints of the whole workspace.
 const LINTS: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
-/// Sets of features that the workspace's build does not cover.
+/// Feature sets that the workspace's build does not cover.
 const FEATURES: [&str; 8] = [
     "-p livefusion --no-default-features",
     "-p livefusion --no-default-features --features jit",
@@ -22,11 +22,14 @@ const FEATURES: [&str; 8] = [
      --lib --bins --bench columns",
 ];
 
-/// The pages of documentation, with all features.
+/// The documentation, with all features.
 const PAGES: &str = "cargo doc --workspace --no-deps --features \
      livefusion/ndarray,livefusion/arrow,livefusion/cuda,livefusion/fft,livefusion/half,livefusion/matmul";
 
-/// Format, lints, house rules, and the tests of the packages that changed since the main branch.
+/// Runs the quick checks.
+///
+/// They are format, lints, house rules, and the tests of the packages that changed since the main
+/// branch.
 pub fn fast() -> Outcome {
     run(&mut line("cargo fmt --check"))?;
     tidy::check()?;
@@ -42,7 +45,7 @@ pub fn fast() -> Outcome {
     Ok(())
 }
 
-/// All checks but those that take hours.
+/// Runs all checks except searches that take hours.
 pub fn full() -> Outcome {
     run(&mut line("cargo fmt --check"))?;
     tidy::check()?;
@@ -54,7 +57,7 @@ pub fn full() -> Outcome {
         )))?;
     }
     run(line(PAGES).env("RUSTDOCFLAGS", "-D warnings"))?;
-    // The README's test command. Each failure is told, not the first alone.
+    // The README's test command. It reports all failures, not only the first.
     run(&mut line("cargo test --workspace --no-fail-fast"))?;
     package("--no-verify")?;
     let mut sections = vec!["short", "models"];
@@ -65,7 +68,7 @@ pub fn full() -> Outcome {
     sanitize::sections(&sections)
 }
 
-/// Searches that take hours.
+/// Runs searches that take hours.
 pub fn nightly() -> Outcome {
     full()?;
     times::all()?;
@@ -78,7 +81,7 @@ pub fn nightly() -> Outcome {
     tools::program("seed_faults", &[])
 }
 
-/// Packs the packages that are published.
+/// Packages the published crates.
 fn package(verify: &str) -> Outcome {
     let mut cargo = line(&format!("cargo package --allow-dirty --quiet {verify}"));
     let manifests = output(&mut line("git ls-files */Cargo.toml"))?;
@@ -107,7 +110,7 @@ fn changed() -> Outcome<BTreeSet<String>> {
     Ok(packages)
 }
 
-/// The package that a file belongs to.
+/// The package of a file.
 fn package_of(file: &str) -> Outcome<Option<String>> {
     let mut folder = file;
     while let Some((parent, _)) = folder.rsplit_once('/') {
@@ -119,7 +122,7 @@ fn package_of(file: &str) -> Outcome<Option<String>> {
     Ok(None)
 }
 
-/// The name of a manifest's package.
+/// The package name in a manifest.
 fn package_name(manifest: &str) -> Option<String> {
     let name = manifest
         .lines()

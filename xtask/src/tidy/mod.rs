@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler knows, as counts that may fall but not grow.
+//! House rules without a compiler check, as counts that may fall but not grow.
 
 mod files;
 mod names;
@@ -11,7 +11,7 @@ use crate::crates;
 use crate::run::Outcome;
 use sources::Sources;
 
-/// Checks all rules, and prints each count beside its bound.
+/// Checks all rules and prints each count with its bound.
 pub fn check() -> Outcome {
     let sources = Sources::read()?;
     let mut held = Held::default();
@@ -23,7 +23,7 @@ pub fn check() -> Outcome {
     held.finish()
 }
 
-/// Lists the tests that have each combinator's name.
+/// Lists the tests that name each combinator.
 pub fn list_tests() -> Outcome {
     tested::list(&Sources::read()?);
     Ok(())

@@ -1,10 +1,10 @@
-//! Names of tests, and the combinators that they speak of.
+//! Test names and the combinators that they mention.
 
 use super::sources::{Source, Sources};
 use crate::bounds::Held;
 use std::collections::BTreeMap;
 
-/// Folders of the library whose public methods are combinators.
+/// Library folders whose public methods are combinators.
 const COMBINATORS: [&str; 8] = [
     "array",
     "complex",
@@ -16,7 +16,7 @@ const COMBINATORS: [&str; 8] = [
     "sort",
 ];
 
-/// Holds the counts of tests and of combinators without one.
+/// Counts tests and untested combinators.
 pub fn hold(sources: &Sources, held: &mut Held) {
     let vague = names(sources).filter(|name| name.starts_with("what_"));
     held.hold("tests named what_..", vague.count());
@@ -24,7 +24,7 @@ pub fn hold(sources: &Sources, held: &mut Held) {
     held.hold("combinators in no test's name", untested.count());
 }
 
-/// Prints each combinator with the tests of its name.
+/// Prints each combinator with the tests that name it.
 pub fn list(sources: &Sources) {
     for (combinator, tests) in by_combinator(sources) {
         match tests.as_slice() {
@@ -35,7 +35,7 @@ pub fn list(sources: &Sources) {
     }
 }
 
-/// The tests of each combinator: those that have its name within their own.
+/// The tests of each combinator, whose names contain its name.
 fn by_combinator(sources: &Sources) -> BTreeMap<&str, Vec<&str>> {
     let tests: Vec<&str> = names(sources).collect();
     let product = sources.rust().filter(|source| is_combinators(source));
@@ -50,12 +50,12 @@ fn by_combinator(sources: &Sources) -> BTreeMap<&str, Vec<&str>> {
 fn is_combinators(source: &Source) -> bool {
     let folder = source.path.strip_prefix("livefusion/src/");
     let first = folder.and_then(|rest| rest.split(['/', '.']).next());
-    // The radix sort is no combinator.
+    // The radix sort is not a combinator.
     let is_inner = source.path.contains("/radix/");
     source.is_product() && !is_inner && first.is_some_and(|first| COMBINATORS.contains(&first))
 }
 
-/// The public methods and functions of a file, but for those of the untyped builder.
+/// The public methods and functions of a file, without those of the untyped builder.
 fn methods(text: &str) -> impl Iterator<Item = &str> {
     let mut is_builder = false;
     text.lines().filter_map(move |line| {
@@ -63,7 +63,7 @@ fn methods(text: &str) -> impl Iterator<Item = &str> {
             is_builder = line.starts_with("impl Builder");
         }
         let rest = line.trim_start().strip_prefix("pub fn ")?;
-        // A macro's methods are named where it is called.
+        // A macro's methods are named at its call.
         let is_named = !is_builder && !rest.starts_with('$');
         is_named.then(|| before_bracket(rest))
     })
