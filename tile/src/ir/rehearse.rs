@@ -21,7 +21,7 @@ pub fn rehearsal(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str>
         .iter()
         .any(|kind| matches!(kind, StmtKind::Leave { .. }))
     {
-        return Err("what is rehearsed may be left");
+        return Err("a rehearsed segment has an exit");
     }
     let mut needed = FxHashSet::default();
     loop {
@@ -77,7 +77,7 @@ impl Kept<'_> {
 
     fn stmt(&self, kind: &StmtKind) -> Result<StmtKind, &'static str> {
         let reads = |array: &Var| match self.written.contains(array) {
-            true => Err("where segments are hangs on what is changed"),
+            true => Err("the place of segments depends on changed memory"),
             false => Ok(kind.clone()),
         };
         match kind {
