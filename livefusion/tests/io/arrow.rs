@@ -404,7 +404,10 @@ fn arrow_type_mismatch_is_an_error() {
     let y = Table::computed(&["y"], iota(2)).unwrap();
     arrow::write(&path, &x).unwrap();
     let other = fault(arrow::create(&path).unwrap().append(&x).unwrap().append(&y));
-    assert!(other.starts_with("expected a type that Arrow holds"), "{other}");
+    assert!(
+        other.starts_with("expected a type that Arrow holds"),
+        "{other}"
+    );
     // The old file is unchanged.
     assert_eq!(
         arrow::read(&path)

@@ -194,7 +194,7 @@ fn missing_values_have_a_stand_in() {
             .read(),
     );
     assert!(
-        wrong.starts_with("line 3, column \"n\": expected what stands for"),
+        wrong.starts_with("line 3, column \"n\": expected a stand-in"),
         "{wrong}"
     );
     // Only missing values.

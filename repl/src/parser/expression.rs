@@ -145,8 +145,7 @@ impl Parser<'_> {
                 format!("({inner})"),
             );
         } else {
-            wrong =
-                wrong.note("to take the value elsewhere, write a function: `xs |> \\x -> …`");
+            wrong = wrong.note("to take the value elsewhere, write a function: `xs |> \\x -> …`");
         }
         self.wrong(wrong)
     }

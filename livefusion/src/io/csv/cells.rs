@@ -380,10 +380,7 @@ fn to_float(word: u64) -> u64 {
 
 /// Describes the error of a missing value without a substitute.
 pub fn none(ty: &str) -> ErrorKind {
-    ErrorKind::malformed(
-        ty,
-        "nothing (`missing` gives a stand-in)",
-    )
+    ErrorKind::malformed(ty, "nothing (`missing` gives a stand-in)")
 }
 
 /// Decodes a field as text.
