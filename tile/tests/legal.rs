@@ -157,7 +157,7 @@ fn cases() -> Vec<Case> {
             "steepest",
             "r0 runs 32",
         ),
-        case("the rate is no sweep", "filter_sum", "r2 runs 8"),
+        case("the rate is no innermost loop", "filter_sum", "r2 runs 8"),
         case("runs side by side are those of a root", "rows", "r1 runs 8"),
         case(
             "beside runs side by side nothing else is decided",
@@ -218,14 +218,14 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 1\nr0 vectorise 4 unroll 1",
         ),
         case(
-            "the rate is no sweep",
+            "the rate is no innermost loop",
             "filter_sum",
             "r2 vectorise 8 unroll 1",
         ),
-        case("the rate is no sweep", "filter_sum", "r2 stream 0"),
-        case("the rate is no sweep", "filter_sum", "r2 split"),
+        case("the rate is no innermost loop", "filter_sum", "r2 stream 0"),
+        case("the rate is no innermost loop", "filter_sum", "r2 split"),
         case(
-            "the rate is no sweep",
+            "the rate is no innermost loop",
             "filter_sum",
             "r2 distribute wait 8 work 64 buffer 64",
         ),
@@ -275,7 +275,7 @@ fn cases() -> Vec<Case> {
             "r0 stream 0",
         ),
         case(
-            "the rate is no sub rate of a sweep that tests",
+            "the rate is no sub rate of an innermost loop that tests",
             "map",
             "r0 mask",
         ),

@@ -27,9 +27,9 @@ fn golden(name: &str) {
         assert_eq!(parse(&text, &program), Ok(tile));
         got += &text;
     };
-    let sweeps = region.sweeps();
-    for sweep in sweeps {
-        let tiles = lower::tiles(&region, sweep, &schedule).expect("tiles");
+    let inner_loops = region.inner_loops();
+    for inner_loop in inner_loops {
+        let tiles = lower::tiles(&region, inner_loop, &schedule).expect("tiles");
         tiles.into_iter().for_each(&mut show);
     }
     let nests = region.nests().iter();

@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 use livefusion_tile::ir::{Memory, Operand, Stmt, StmtKind, Tile, each_stmt};
-use livefusion_tile::region::{Region, Role, Step, Sweep};
+use livefusion_tile::region::{InnerLoop, Region, Role, Step};
 use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
 use loop_lang::ir::{RateId, RateKind};
@@ -33,8 +33,8 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Counts the decisions under which a sweep's tile took steps.
-    pub fn count(&mut self, program: &Loop, schedule: &Schedule, sweep: RateId) {
+    /// Counts the decisions under which an innermost loop's tile took steps.
+    pub fn count(&mut self, program: &Loop, schedule: &Schedule, inner_loop: RateId) {
         let of = |rate: RateId| {
             let mut all = schedule.decisions().iter();
             all.find(|(r, _)| *r == rate).map(|(_, d)| name(d))
@@ -43,7 +43,7 @@ impl Drawn {
             // What is decided for a cursor is decided for the zip around it.
             let around = program.loop_rate(*rate);
             let cursor = matches!(program.rate(around).kind, RateKind::Cursor { .. });
-            if around != sweep && !(cursor && program.is_within(around, sweep)) {
+            if around != inner_loop && !(cursor && program.is_within(around, inner_loop)) {
                 continue;
             }
             let name = name(decision);
@@ -223,7 +223,8 @@ impl Drawn {
     }
 }
 
-/// Whether the steps of a segment fold into lanes of its own, of which a short one has few, and into as many that it shares.
+/// Whether the steps of a segment fold into lanes of its own, of which a short one has few, and into as many that it
+/// shares.
 fn lanes_beside_few(program: &Loop, tile: &Tile, steps: &[Stmt]) -> bool {
     let (mut shared, mut own) = (BTreeSet::new(), BTreeSet::new());
     each_stmt(steps, &mut |s| match s.kind.memory() {
@@ -321,11 +322,11 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             (rule, (rate, Decision::Buffer(elements)))
         }
         (_, Decision::Quick | Decision::Ask) => {
-            let rule = "the rate is no sub rate of a sweep that tests";
+            let rule = "the rate is no sub rate of an innermost loop that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
         (_, Decision::Admit(how)) if once => {
-            let rule = "the rate is no sub rate of a sweep that tests";
+            let rule = "the rate is no sub rate of an innermost loop that tests";
             (rule, (a_loop, Decision::Admit(how)))
         }
         same => {
@@ -344,8 +345,8 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
     assert!(refused.iter().any(found), "{rule}: {refused:?}\n{text}");
 }
 
-/// A legal schedule of a loop: each decision is proposed, and stays if the judge lets it. Then one of them is made illegal,
-/// which the judge must find.
+/// A legal schedule of a loop: each decision is proposed, and stays if the judge lets it. Then one of them is made
+/// illegal, which the judge must find.
 ///
 /// # Panics
 /// The loop is one that no compiler takes, or the judge lets pass what is not legal.
@@ -353,8 +354,8 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
     let mut schedule = Schedule::new();
-    for sweep in region.sweeps() {
-        draw_of(&region, (&region, sweep), &mut schedule, rng, drawn);
+    for inner_loop in region.inner_loops() {
+        draw_of(&region, (&region, inner_loop), &mut schedule, rng, drawn);
     }
     for nest in region.nests() {
         let steps = Decision::Jam(1 << (1 + rng.below(4)));
@@ -373,23 +374,29 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
         let parts = zip.parts().expect("its parts");
         let packs = parts.sides.iter().map(|(packs, _)| packs);
         for part in packs.chain([&parts.behind]) {
-            let sweep = part.sweep().expect("a sweep");
-            draw_of(&region, (&part.region, sweep), &mut schedule, rng, drawn);
+            let inner_loop = part.inner_loop().expect("an innermost loop");
+            draw_of(
+                &region,
+                (&part.region, inner_loop),
+                &mut schedule,
+                rng,
+                drawn,
+            );
         }
     }
     spoil(&region, &schedule, rng);
     schedule
 }
 
-/// Decisions for a sweep of a loop, or of a part of it.
+/// Decisions for an innermost loop of a loop, or of a part of it.
 fn draw_of(
     region: &Region,
-    (part, sweep): (&Region, &Sweep),
+    (part, inner_loop): (&Region, &InnerLoop),
     schedule: &mut Schedule,
     rng: &mut Rng,
     drawn: &mut Drawn,
 ) {
-    let subs: Vec<RateId> = (sweep.steps.iter())
+    let subs: Vec<RateId> = (inner_loop.steps.iter())
         .filter_map(|step| match step {
             Step::Enter(i) => part.rate_of_block(*i),
             _ => None,
@@ -411,13 +418,13 @@ fn draw_of(
         }
     };
     // Beside runs nothing else is decided.
-    let goes_in_runs = sweep.run(part.program).is_some();
+    let goes_in_runs = inner_loop.run(part.program).is_some();
     if goes_in_runs && rng.chance(85) {
         let runs = Decision::Runs(1 << (1 + rng.below(4)));
-        propose(schedule, sweep.rate, runs);
+        propose(schedule, inner_loop.rate, runs);
     }
     // Vectors often want what they write at a count packed: so that is proposed with them.
-    let block = sweep.roles.values().find_map(|r| match r {
+    let block = inner_loop.roles.values().find_map(|r| match r {
         Role::Scan(block) => Some(*block).filter(|b| *b > 1),
         _ => None,
     });
@@ -426,7 +433,7 @@ fn draw_of(
         Some(block) if rng.chance(80) => block,
         _ => 1 << (1 + rng.below(4)),
     };
-    let most = sweep.roles.values().filter_map(|r| match r {
+    let most = inner_loop.roles.values().filter_map(|r| match r {
         Role::Lanes(lanes) => Some(*lanes),
         _ => None,
     });
@@ -438,9 +445,12 @@ fn draw_of(
     };
     let vectorise = Decision::Vectorise { lanes, unroll };
     // What is split is proven, and may be taken side by side. In a step of another loop there are no words for both.
-    let inner = matches!(part.program.rate(sweep.rate).kind, RateKind::Nested { .. });
+    let inner = matches!(
+        part.program.rate(inner_loop.rate).kind,
+        RateKind::Nested { .. }
+    );
     if rng.chance(if inner { 40 } else { 60 }) {
-        propose(schedule, sweep.rate, Decision::Split);
+        propose(schedule, inner_loop.rate, Decision::Split);
     }
     let mut whole = schedule.clone();
     for sub in &subs {
@@ -451,14 +461,14 @@ fn draw_of(
         };
         propose(&mut whole, *sub, Decision::Admit(how));
     }
-    let both = schedule.splits(sweep.rate) && inner;
-    if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, sweep.rate, vectorise) {
+    let both = schedule.splits(inner_loop.rate) && inner;
+    if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, inner_loop.rate, vectorise) {
         *schedule = whole;
         if rng.chance(70) {
-            propose(schedule, sweep.rate, Decision::Quick);
+            propose(schedule, inner_loop.rate, Decision::Quick);
         }
         if rng.chance(50) {
-            propose(schedule, sweep.rate, Decision::Ask);
+            propose(schedule, inner_loop.rate, Decision::Ask);
         }
     } else {
         for sub in subs {
@@ -468,7 +478,7 @@ fn draw_of(
         if rng.chance(50) {
             let unroll = 1 << rng.below(5);
             let turn = Decision::Vectorise { lanes: 1, unroll };
-            propose(schedule, sweep.rate, turn);
+            propose(schedule, inner_loop.rate, turn);
         }
     }
     // Random bodies are short: what waits for little is cut, too.
@@ -476,9 +486,13 @@ fn draw_of(
         let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
         let steps = 1 << (4 + rng.below(5));
         let pieces = Decision::Distribute { wait, work, steps };
-        propose(schedule, sweep.rate, pieces);
+        propose(schedule, inner_loop.rate, pieces);
     }
     if rng.chance(50) {
-        propose(schedule, sweep.rate, Decision::Stream(rng.below(40) as u64));
+        propose(
+            schedule,
+            inner_loop.rate,
+            Decision::Stream(rng.below(40) as u64),
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Tiles of loops under schedules that are drawn at random, evaluated beside the interpreter.
 //!
-//! A kernel here takes a tile wherever one may be entered, for some of the steps that it could take, and the interpreter's
-//! steps between. So spans are cut at random guards, and each piece runs on one of the two.
+//! A kernel here takes a tile wherever one may be entered, for some of the steps that it could take, and the
+//! interpreter's steps between. So spans are cut at random guards, and each piece runs on one of the two.
 
 mod draw;
 mod mutants;
@@ -76,14 +76,14 @@ pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
     region.zips().all.iter().filter_map(zip).collect()
 }
 
-/// The tiles of a loop under a schedule, one for each sweep that has one. Each of them verifies.
+/// The tiles of a loop under a schedule, one for each innermost loop that has one. Each of them verifies.
 ///
 /// # Panics
 /// One does not, or the schedule is refused.
 pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
-    let tile = |sweep| match lower::tiles(&region, sweep, schedule) {
+    let tile = |inner_loop| match lower::tiles(&region, inner_loop, schedule) {
         Ok(tiles) => tiles,
         Err(lower::NoTile::NoWords(_)) => Vec::new(),
         Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
@@ -91,7 +91,7 @@ pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     let nests = region.nests().iter();
     let nests = nests.filter_map(|nest| lower::nest(&region, nest, schedule).ok());
     let tiles: Vec<Tile> = region
-        .sweeps()
+        .inner_loops()
         .flat_map(tile)
         .chain(nests.flatten())
         .collect();

@@ -1,5 +1,5 @@
-//! What is known where comparisons with the counter keep their answers: entries that say so, accesses at a distance from the
-//! counter, and what follows from the answers.
+//! What is known where comparisons with the counter keep their answers: entries that say so, accesses at a distance
+//! from the counter, and what follows from the answers.
 
 use super::Lower;
 use crate::ir::{Asked, Entry, Operand, Origin, Proof, Shape, Sum};
@@ -19,7 +19,7 @@ pub(super) enum Known<'r> {
     UpTo(&'r [Test], &'r Case),
 }
 
-/// A value as a sum of what is known before the sweep, and its counter.
+/// A value as a sum of what is known before the innermost loop, and its counter.
 pub(super) fn sum(case: &Case, a: Atom) -> Sum {
     match (case.def(a), a) {
         (Some(Def::Sum(a, b)), _) => sum(case, a).plus(1, &sum(case, b)),
@@ -122,7 +122,7 @@ impl Lower<'_, '_> {
     /// What a value at a distance from the counter is in the first lane.
     pub(super) fn first_of(&mut self, a: Atom) -> Option<Operand> {
         match a {
-            Atom::Var(v) if v == self.sweep.counter => self.at,
+            Atom::Var(v) if v == self.inner_loop.counter => self.at,
             Atom::Var(v) if self.firsts.contains_key(&v) => self.firsts.get(&v).copied(),
             a => {
                 let now = self.operand(a);

@@ -1,8 +1,8 @@
 //! What goes from one element to the next beside vectors: lane by lane, behind what it needs and before what needs it.
 //!
-//! Where an element seldom changes anything (the farthest point so far), all lanes are first computed as if what is carried
-//! stayed as it is. If that is what each of them comes to, it was right, one element after the other, and there is nothing
-//! to do.
+//! Where an element seldom changes anything (the farthest point so far), all lanes are first computed as if what is
+//! carried stayed as it is. If that is what each of them comes to, it was right, one element after the other, and there
+//! is nothing to do.
 
 use super::Lower;
 use crate::ir::{Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
@@ -77,8 +77,8 @@ impl Lower<'_, '_> {
         };
         if chain.sub == sub {
             self.links(&chain);
-            let sweep = self.sweep;
-            for s in chain.tops(sweep, &chain.behind) {
+            let inner_loop = self.inner_loop;
+            for s in chain.tops(inner_loop, &chain.behind) {
                 self.stmt(s.stmt);
                 self.run_behind(s.stmt);
             }
@@ -119,13 +119,13 @@ impl Lower<'_, '_> {
         mask: Option<Operand>,
         exports: &[(Var, Value)],
     ) -> Operand {
-        let sweep = self.sweep;
+        let inner_loop = self.inner_loop;
         for v in &chain.vars {
             self.now.insert(*v, self.carried[v].into());
         }
         let updates = |s: &Statement| matches!(s.stmt.kind, LoopStmt::Assign(..));
         if !exports.is_empty() {
-            let held = chain.tops(sweep, &chain.held);
+            let held = chain.tops(inner_loop, &chain.held);
             held.filter(|s| !updates(s)).for_each(|s| self.stmt(s.stmt));
         }
         for (v, register) in exports {
@@ -135,8 +135,8 @@ impl Lower<'_, '_> {
         // What tells is computed whatever arm it is in: that leaves no trace.
         let mut needed = FxHashSet::default();
         all.iter().for_each(|change| tells(change, &mut needed));
-        let within = chain.tops(sweep, &chain.held);
-        let within: Vec<&Statement> = within.flat_map(|s| sweep.within(s)).collect();
+        let within = chain.tops(inner_loop, &chain.held);
+        let within: Vec<&Statement> = within.flat_map(|s| inner_loop.within(s)).collect();
         let mut wanted = Vec::new();
         for s in within.into_iter().rev() {
             let mut defines = false;
@@ -249,8 +249,8 @@ impl Lower<'_, '_> {
             self.set_lane(*register, k, self.carried[v].into());
         }
         let joins = std::mem::replace(&mut self.next, waits.iter().copied().collect());
-        let sweep = self.sweep;
-        for s in chain.tops(sweep, &chain.held) {
+        let inner_loop = self.inner_loop;
+        for s in chain.tops(inner_loop, &chain.held) {
             self.stmt(s.stmt);
         }
         self.next = joins;
@@ -286,7 +286,7 @@ impl Lower<'_, '_> {
     /// Registers for what carried variables are next, where that waits for the end of the step.
     fn waits(&mut self, vars: &BTreeSet<Var>) -> Vec<(Var, Value)> {
         let program = self.region.program;
-        let rate = Some(self.sweep.rate);
+        let rate = Some(self.inner_loop.rate);
         let waiting = vars.iter().filter(|v| self.region.facts.waits(rate, **v));
         let waiting: Vec<Var> = waiting.copied().collect();
         let register = |v: Var| {

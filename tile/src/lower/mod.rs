@@ -1,7 +1,7 @@
-//! From a sweep and its schedule to a tile.
+//! From an innermost loop and its schedule to a tile.
 //!
-//! The order of the Loop's statements stays. What a schedule says is how many steps each of them does at a time, and how
-//! what is rejected is kept without effect.
+//! The order of the Loop's statements stays. What a schedule says is how many steps each of them does at a time, and
+//! how what is rejected is kept without effect.
 //!
 //! | module | room for |
 //! | --- | --- |
@@ -60,7 +60,7 @@ use crate::ir::{
     Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value,
     rehearsal,
 };
-use crate::region::{Case, Chain, Extremum, Flags, Nest, Region, Sweep};
+use crate::region::{Case, Chain, Extremum, Flags, InnerLoop, Nest, Region};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use cases::Known;
 use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
@@ -75,7 +75,7 @@ use std::fmt;
 /// Where vectors may not go on, the steps up to a multiple of this are taken one by one.
 const ONE_BY_ONE: u64 = 256;
 
-/// Why a sweep has no tile under a schedule.
+/// Why an innermost loop has no tile under a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoTile {
     /// Decisions that are not legal.
@@ -98,26 +98,30 @@ impl fmt::Display for NoTile {
 
 impl std::error::Error for NoTile {}
 
-/// The tiles of a sweep under a schedule, in the order in which they are tried: one, or, where it is split, one for each
-/// case, or, in vectors that exits end, that for the steps where these may not go on, or, where runs are side by side, that for
-/// what is no whole run.
+/// The tiles of an innermost loop under a schedule, in the order in which they are tried: one, or, where it is split,
+/// one for each case, or, in vectors that exits end, that for the steps where these may not go on, or, where runs are
+/// side by side, that for what is no whole run.
 ///
-/// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
-pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
-    legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
-    sayable(sweep).map_err(NoTile::NoWords)?;
+/// Errors: decisions for the innermost loop that are not legal, an innermost loop that tiles cannot say.
+pub fn tiles(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    schedule: &Schedule,
+) -> Result<Vec<Tile>, NoTile> {
+    legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
+    sayable(inner_loop).map_err(NoTile::NoWords)?;
     let tile = |schedule: &Schedule, known: Known, version: usize| {
-        let mut lower = Lower::of(region, sweep, schedule);
+        let mut lower = Lower::of(region, inner_loop, schedule);
         lower.known_case = known;
         if !matches!(known, Known::Nothing) {
             // Proofs by sums know the loop's variables by their names.
             lower.lengths.clear();
         }
-        lower.quick = schedule.quick(region, sweep);
+        lower.quick = schedule.quick(region, inner_loop);
         if lower.lanes > 1 {
             // The judge has seen to it that these are there if they are needed.
-            lower.flags = region.flags(sweep).unwrap_or_default();
-            lower.chain = region.chain(sweep).ok().flatten();
+            lower.flags = region.flags(inner_loop).unwrap_or_default();
+            lower.chain = region.chain(inner_loop).ok().flatten();
         }
         if version > 0 {
             lower.tile.name += &format!("_{version}");
@@ -128,30 +132,33 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     };
     let write =
         |schedule: &Schedule, known: Known, version: usize| finish(tile(schedule, known, version));
-    let slowly = schedule.step_by_step(sweep.rate);
-    if let (Some(lanes), Some(run)) = (schedule.runs(sweep.rate), sweep.run(region.program)) {
-        let mut lower = Lower::of(region, sweep, schedule);
+    let slowly = schedule.step_by_step(inner_loop.rate);
+    if let (Some(lanes), Some(run)) = (
+        schedule.runs(inner_loop.rate),
+        inner_loop.run(region.program),
+    ) {
+        let mut lower = Lower::of(region, inner_loop, schedule);
         (lower.lanes, lower.unroll) = (lanes, run);
         lower.write_runs(run);
         // Where no run begins, and where there are too few of them.
         let rest = write(&slowly, Known::Nothing, 1)?;
         return Ok(vec![finish(lower.tile)?, rest]);
     }
-    let is_legal = || legal_in(region, &slowly, sweep).is_ok();
-    if !schedule.splits(sweep.rate) {
-        let case = region.in_segments(sweep);
+    let is_legal = || legal_in(region, &slowly, inner_loop).is_ok();
+    if !schedule.splits(inner_loop.rate) {
+        let case = region.in_segments(inner_loop);
         let known = case.as_ref().map_or(Known::Nothing, Known::Case);
         let mut tiles = vec![write(schedule, known, 0)?];
         // Where vectors may not go on, since an exit is near, or little room is left of what it bounds.
         let granule = tiles[0].granule();
-        if granule > 1 && !sweep.exits.is_empty() && is_legal() {
+        if granule > 1 && !inner_loop.exits.is_empty() && is_legal() {
             let mut rest = tile(&slowly, Known::Nothing, 1);
             rest.entries.push(Entry::Before(granule.max(ONE_BY_ONE)));
             tiles.push(finish(rest)?);
         }
         return Ok(tiles);
     }
-    let cases = region.cases(sweep);
+    let cases = region.cases(inner_loop);
     let each = (1..).zip(&cases.cases);
     let tiles = each.map(|(k, case)| write(schedule, Known::Case(case), k));
     let mut tiles = tiles.collect::<Result<Vec<Tile>, NoTile>>()?;
@@ -164,17 +171,19 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     Ok(tiles)
 }
 
-/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of a step at a time comes last.
+/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of a step at a time
+/// comes last.
 ///
-/// Errors: decisions for the sweeps in it that are not legal, a nest that tiles cannot say.
+/// Errors: decisions for the innermost loops in it that are not legal, a nest that tiles cannot say.
 pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
-    for sweep in nest.sweeps(region) {
-        legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
+    for inner_loop in nest.inner_loops(region) {
+        legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
     }
     nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
-    let sweeps = nest.sweeps(region).into_iter();
-    let split = sweeps.filter(|sweep| schedule.splits(sweep.rate));
-    let middles = split.map(|sweep| Some((sweep.rate, region.middle_of_row(sweep)?)));
+    let inner_loops = nest.inner_loops(region).into_iter();
+    let split = inner_loops.filter(|inner_loop| schedule.splits(inner_loop.rate));
+    let middles =
+        split.map(|inner_loop| Some((inner_loop.rate, region.middle_of_row(inner_loop)?)));
     let middles: Option<Vec<(RateId, Case)>> = middles.collect();
     let middles = middles.ok_or(NoTile::NoWords("segments that ask too much"))?;
     let mut lower = Lower::of(region, &nest.outer, schedule);
@@ -209,9 +218,9 @@ fn finish(mut tile: Tile) -> Result<Tile, NoTile> {
     Ok(tile)
 }
 
-/// Whether there are words for all that a sweep does.
-fn sayable(sweep: &Sweep) -> Result<(), &'static str> {
-    let mut all = sweep.statements.iter();
+/// Whether there are words for all that an innermost loop does.
+fn sayable(inner_loop: &InnerLoop) -> Result<(), &'static str> {
+    let mut all = inner_loop.statements.iter();
     match all.any(|s| matches!(s.stmt.kind, LoopStmt::Carry(..))) {
         true => Err("the start of an inner loop"),
         false => Ok(()),
@@ -236,8 +245,8 @@ struct Sub {
 /// A tile under construction.
 struct Lower<'r, 'a> {
     region: &'r Region<'a>,
-    sweep: &'r Sweep<'a>,
-    /// What is around and inside of it, if it is a root with sweeps in it.
+    inner_loop: &'r InnerLoop<'a>,
+    /// What is around and inside of it, if it is a root with innermost loops in it.
     nest: Option<&'r Nest<'a>>,
     schedule: &'r Schedule,
     /// Lanes of vectors, and vectors in a turn.
@@ -269,8 +278,8 @@ struct Lower<'r, 'a> {
     here: Option<Operand>,
     /// Groups have no more lanes than this in a short segment.
     most: u32,
-    /// Lengths that are known before, of arrays that are read anywhere: what is held against one twice is held against the
-    /// same.
+    /// Lengths that are known before, of arrays that are read anywhere: what is held against one twice is held against
+    /// the same.
     lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
     proofs: Proofs,
@@ -326,24 +335,28 @@ impl<'r, 'a> Lower<'r, 'a> {
         bits: 0,
     });
 
-    fn of(region: &'r Region<'a>, sweep: &'r Sweep<'a>, schedule: &'r Schedule) -> Lower<'r, 'a> {
-        let (lanes, unroll) = schedule.vectors(sweep.rate);
-        let rate = &region.program.rate(sweep.rate).name;
-        let owner = sweep.statements.first();
+    fn of(
+        region: &'r Region<'a>,
+        inner_loop: &'r InnerLoop<'a>,
+        schedule: &'r Schedule,
+    ) -> Lower<'r, 'a> {
+        let (lanes, unroll) = schedule.vectors(inner_loop.rate);
+        let rate = &region.program.rate(inner_loop.rate).name;
+        let owner = inner_loop.statements.first();
         let owner = owner.map_or(CombId::new(0), |s| s.stmt.comb);
         let vars = region.program.vars.iter();
         let arrays = vars.filter(|v| matches!(v.ty, Type::Array(_)));
         Lower {
             region,
-            sweep,
+            inner_loop,
             nest: None,
             schedule,
             lanes,
             unroll,
             tile: Tile {
                 name: format!("{}_{rate}", region.program.name),
-                rate: sweep.rate,
-                counter: sweep.counter,
+                rate: inner_loop.rate,
+                counter: inner_loop.counter,
                 entries: Vec::new(),
                 stream: None,
                 values: Vec::new(),
@@ -435,7 +448,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             Atom::Const(c) => return c.into(),
             Atom::Var(v) => v,
         };
-        if v == self.sweep.counter {
+        if v == self.inner_loop.counter {
             let counters = self.positions.or(self.at);
             return counters.unwrap_or(Lower::u64(0));
         }
@@ -445,7 +458,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         // What no step defines comes from outside.
         let program = self.region.program;
         if let Some(array) = self.lengths.get(&v).copied()
-            && self.sweep.checked.contains(&array)
+            && self.inner_loop.checked.contains(&array)
         {
             let to = self.add(program.name(v), Shape::scalar(Ty::U64), Origin::Let);
             self.push(StmtKind::Length { to, array });

@@ -1,5 +1,6 @@
-//! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
-//! it accesses: so each access in it is as safe as in a sweep by itself.
+//! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit
+//! into what is left of the span, or into what it accesses: so each access in it is as safe as in an innermost loop by
+//! itself.
 
 use super::cases::Known;
 use super::rooms::{Proofs, Rooms};
@@ -23,14 +24,14 @@ pub(super) fn sayable(
 ) -> Result<(), &'static str> {
     // What a scan keeps in the frame is not undone.
     let scans = |g: &&GroupId| matches!(region.program.groups[g.index()].order, Order::Prefix(_));
-    let last = nest.inner.last().and_then(|r| region.sweep(*r));
-    let in_last = |g: &GroupId| last.is_some_and(|sweep| sweep.groups.contains(g));
+    let last = nest.inner.last().and_then(|r| region.inner_loop(*r));
+    let in_last = |g: &GroupId| last.is_some_and(|inner_loop| inner_loop.groups.contains(g));
     if !nest.outer.groups.iter().filter(scans).all(in_last) {
         return Err("a scan of steps that may be undone");
     }
     segments(region, (nest, nest), schedule)?;
-    for sweep in nest.sweeps(region) {
-        segment::sayable(region, sweep, nest, schedule)?;
+    for inner_loop in nest.inner_loops(region) {
+        segment::sayable(region, inner_loop, nest, schedule)?;
     }
     match nest.can_be_undone(region) {
         true => Ok(()),
@@ -45,11 +46,11 @@ fn segments(
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
     for inner in nest.loops(region) {
-        let sweep = inner.sweep();
+        let inner_loop = inner.inner_loop();
         if let Inner::Nest(nest) = inner {
             segments(region, (root, nest), schedule)?;
         }
-        for g in &sweep.groups {
+        for g in &inner_loop.groups {
             let group = &region.program.groups[g.index()];
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
@@ -57,10 +58,10 @@ fn segments(
                 // Lanes that have changed are not undone: nothing that may be is behind them.
                 (Order::Lanes(2..=MAX_LANES), Some(_), _)
                     if group.owner == root.outer.rate
-                        && root.inner.last() == Some(&sweep.rate)
-                        && matches!(inner, Inner::Sweep(_)) => {}
+                        && root.inner.last() == Some(&inner_loop.rate)
+                        && matches!(inner, Inner::InnerLoop(_)) => {}
                 (Order::Prefix(block), by, vars) => {
-                    let (lanes, _) = schedule.vectors(sweep.rate);
+                    let (lanes, _) = schedule.vectors(inner_loop.rate);
                     let one = matches!((by, vars), (Some(Combine::Op(_)), [_]));
                     if lanes > 1 && !(anew && one && block == lanes) {
                         return Err("scans that go on from segment to segment, in vectors");
@@ -91,7 +92,7 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// The parts of a step around others, in order.
     pub(super) fn parts(&mut self, nest: &'r Nest<'a>) {
-        let counter = self.sweep.counter;
+        let counter = self.inner_loop.counter;
         let outer = self.now.get(&counter).copied();
         self.now.extend(self.at.map(|at| (counter, at)));
         for part in &nest.parts {
@@ -129,7 +130,7 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// The steps of an inner loop.
     fn segment(&mut self, within: Inner<'r, 'a>) {
-        let inner = within.sweep();
+        let inner = within.inner_loop();
         self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
         let middle = self.middles.iter().find(|(rate, _)| *rate == inner.rate);
         let mut from = self.operand(Atom::Var(inner.counter));
@@ -215,16 +216,16 @@ impl<'r, 'a> Lower<'r, 'a> {
         range: Segment,
     ) {
         let nest = match within {
-            Inner::Sweep(_) => None,
+            Inner::InnerLoop(_) => None,
             Inner::Nest(nest) => Some(nest),
         };
-        let inner = within.sweep();
+        let inner = within.inner_loop();
         let around = (
             std::mem::replace(&mut self.proofs, place.0),
             std::mem::replace(&mut self.rooms, place.1),
         );
         let outer = (
-            std::mem::replace(&mut self.sweep, inner),
+            std::mem::replace(&mut self.inner_loop, inner),
             self.at,
             std::mem::take(&mut self.next),
         );
@@ -232,7 +233,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             (1, _) => self.one_by_one(range, nest),
             vectors => self.in_vectors(range, vectors, part),
         }
-        (self.sweep, self.at, self.next) = outer;
+        (self.inner_loop, self.at, self.next) = outer;
         (self.proofs, self.rooms) = around;
     }
 
@@ -241,7 +242,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let counter = self.counter();
         self.at = Some(counter.into());
         self.next = self.waiting();
-        if !self.sweep.exits.is_empty() {
+        if !self.inner_loop.exits.is_empty() {
             self.may_stop((from, to));
         }
         let (shared, own) = self.shared_lanes();
@@ -293,7 +294,7 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// A value for the counter of a segment.
     pub(super) fn counter(&mut self) -> Value {
-        let name = self.region.program.name(self.sweep.counter);
+        let name = self.region.program.name(self.inner_loop.counter);
         self.add(name, Shape::scalar(Ty::U64), Origin::Let)
     }
 
@@ -485,8 +486,8 @@ impl<'r, 'a> Lower<'r, 'a> {
         states.pop().unwrap_or_default()
     }
 
-    /// What so many lanes of a segment come to. Few are loaded as they were stored, one by one: machines wait before they find
-    /// several that were just stored.
+    /// What so many lanes of a segment come to. Few are loaded as they were stored, one by one: machines wait before
+    /// they find several that were just stored.
     fn halves_of(&mut self, v: Var, op: Op, lanes: u32) -> Operand {
         let ty = self.region.program.ty(v).elem();
         let each = if lanes > FEW { lanes } else { 1 };

@@ -1,14 +1,14 @@
 //! The rooms of segments: what must be there of each array that a segment accesses without a check.
 //!
-//! A room is at the counter, at a count, or at a sum: an index that goes up by one in each step, from what is the same in all
-//! of them, has its room at its first value, which is computed where the segment begins. In the steps it is that value and how
-//! far the segment has come, which is what the verifier knows it by. Where an array is shorter, all of the segment's steps are
-//! left to the state machine, though only some of them may miss.
+//! A room is at the counter, at a count, or at a sum: an index that goes up by one in each step, from what is the same
+//! in all of them, has its room at its first value, which is computed where the segment begins. In the steps it is that
+//! value and how far the segment has come, which is what the verifier knows it by. Where an array is shorter, all of
+//! the segment's steps are left to the state machine, though only some of them may miss.
 
 use super::Lower;
 use super::cases::sum as sum_in;
 use crate::ir::{Operand, Proof, Sum};
-use crate::region::{Access, Affine, Inner, Nest, Room, Stride, Sweep, Term};
+use crate::region::{Access, Affine, Inner, InnerLoop, Nest, Room, Stride, Term};
 use loop_lang::ir::{Atom, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -43,13 +43,13 @@ impl<'r, 'a> Lower<'r, 'a> {
         from: Operand,
     ) -> Vec<(Var, Operand)> {
         let nest = match inner {
-            Inner::Sweep(_) => None,
+            Inner::InnerLoop(_) => None,
             Inner::Nest(nest) => Some(nest),
         };
-        let sweep = inner.sweep();
-        let mut counted: Vec<(Var, Var)> = sweep.proven.iter().copied().collect();
-        if self.schedule.vectors(sweep.rate).0 > 1 {
-            counted.extend(&sweep.scarce);
+        let inner_loop = inner.inner_loop();
+        let mut counted: Vec<(Var, Var)> = inner_loop.proven.iter().copied().collect();
+        if self.schedule.vectors(inner_loop.rate).0 > 1 {
+            counted.extend(&inner_loop.scarce);
         }
         counted.retain(|(_, index)| !self.is_carried_inside(nest, *index));
         counted.sort();
@@ -61,7 +61,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let mut rooms: Vec<(Var, Operand)> = Vec::new();
         for (array, index) in counted {
             let proof = Proof::Room(rooms.len());
-            let at = match index == sweep.counter {
+            let at = match index == inner_loop.counter {
                 true => from,
                 false => self.operand(Atom::Var(index)),
             };
@@ -69,8 +69,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             self.proofs.insert((array, index), proof);
         }
         let mut sums: Vec<(Sum, Operand)> = Vec::new();
-        for ((array, index), sum) in self.near(sweep) {
-            if !self.stays_in(nest, (sweep.counter, &sum))
+        for ((array, index), sum) in self.near(inner_loop) {
+            if !self.stays_in(nest, (inner_loop.counter, &sum))
                 || self.proofs.contains_key(&(array, index))
             {
                 continue;
@@ -78,7 +78,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             let known = sums.iter().find(|(of, _)| *of == sum).map(|known| known.1);
             let first = known.unwrap_or_else(|| {
                 let name = format!("{}_from", self.region.program.name(index));
-                self.value_of(&name, &sum, (sweep.counter, from))
+                self.value_of(&name, &sum, (inner_loop.counter, from))
             });
             sums.push((sum, first));
             self.rooms.firsts.insert(index, first);
@@ -92,16 +92,16 @@ impl<'r, 'a> Lower<'r, 'a> {
         rooms
     }
 
-    /// Accesses that go up with a sweep's counter, with the sums that their indices are.
-    fn near(&self, sweep: &Sweep) -> BTreeMap<(Var, Var), Sum> {
+    /// Accesses that go up with an innermost loop's counter, with the sums that their indices are.
+    fn near(&self, inner_loop: &InnerLoop) -> BTreeMap<(Var, Var), Sum> {
         let sum = |place: &(Var, Var)| {
-            let sum = sweep.affine(Atom::Var(place.1))?;
-            Some((*place, as_sum(sweep.counter, &sum)))
+            let sum = inner_loop.affine(Atom::Var(place.1))?;
+            Some((*place, as_sum(inner_loop.counter, &sum)))
         };
-        let always = sweep.near.iter().chain(&sweep.joined);
+        let always = inner_loop.near.iter().chain(&inner_loop.joined);
         // Vectors that read for some lanes read for all.
-        let vectors = self.schedule.vectors(sweep.rate).0 > 1 && sweep.groups.is_empty();
-        let sometimes = sweep
+        let vectors = self.schedule.vectors(inner_loop.rate).0 > 1 && inner_loop.groups.is_empty();
+        let sometimes = inner_loop
             .sometimes
             .iter()
             .filter(|_| vectors && self.case().is_none());
@@ -110,8 +110,8 @@ impl<'r, 'a> Lower<'r, 'a> {
         // What is so in a case alone.
         let always = |room: &&Room| {
             let here = |a: &&Access| (a.array, a.index) == (room.array, Atom::Var(room.index));
-            let mut here = sweep.accesses.iter().filter(here);
-            !room.down && here.any(|a| sweep.statements[a.statement].sub.is_none())
+            let mut here = inner_loop.accesses.iter().filter(here);
+            !room.down && here.any(|a| inner_loop.statements[a.statement].sub.is_none())
         };
         if let Some(case) = self.case() {
             let rooms = case.rooms.iter().filter(always);

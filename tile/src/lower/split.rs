@@ -1,11 +1,11 @@
-//! Segments in three parts: the middle, in which comparisons with the counter have the answers that they have for most of a
-//! long segment, and what is before and behind it, of which nothing is known. The middle takes conditions that are the same in all
-//! of a segment to be so that neighbours are read; where they are not, there is none.
+//! Segments in three parts: the middle, in which comparisons with the counter have the answers that they have for most
+//! of a long segment, and what is before and behind it, of which nothing is known. The middle takes conditions that are
+//! the same in all of a segment to be so that neighbours are read; where they are not, there is none.
 
 use super::Lower;
 use super::cases::{Known, asked};
 use crate::ir::{Asked, Operand};
-use crate::region::{Case, Sweep, Test};
+use crate::region::{Case, InnerLoop, Test};
 use loop_lang::ir::Atom;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -17,7 +17,7 @@ impl<'r> Lower<'r, '_> {
     /// The parts of a segment.
     pub(super) fn parts_of_segment(
         &mut self,
-        sweep: &Sweep,
+        inner_loop: &InnerLoop,
         (from, to): (Operand, Operand),
         case: &'r Case,
     ) -> Vec<Stretch<'r>> {
@@ -30,7 +30,7 @@ impl<'r> Lower<'r, '_> {
         let mut before = word(self, "before", Op::Sub, &[end, from]);
         let mut waits: Option<Operand> = None;
         for test in &case.tests {
-            let (right, same) = self.answer_at(sweep, (case, test), from);
+            let (right, same) = self.answer_at(inner_loop, (case, test), from);
             let wait = word(self, "wait", Op::Select, &[right, Lower::u64(0), same]);
             waits = Some(match waits {
                 Some(waits) => word(self, "wait", Op::Max, &[waits, wait]),
@@ -44,7 +44,7 @@ impl<'r> Lower<'r, '_> {
         // And lasts as long as all of them stay so.
         let mut steps = word(self, "steps", Op::Sub, &[end, first]);
         for test in &case.tests {
-            let (right, same) = self.answer_at(sweep, (case, test), first);
+            let (right, same) = self.answer_at(inner_loop, (case, test), first);
             let stays = word(self, "stays", Op::Select, &[right, same, Lower::u64(0)]);
             steps = word(self, "steps", Op::Min, &[steps, stays]);
         }
@@ -65,11 +65,11 @@ impl<'r> Lower<'r, '_> {
         ]
     }
 
-    /// Whether the answer to a comparison is that of a case where the counter is so much, and for how many steps from there on
-    /// it is the same; where a sum would wrap around, for one.
+    /// Whether the answer to a comparison is that of a case where the counter is so much, and for how many steps from
+    /// there on it is the same; where a sum would wrap around, for one.
     fn answer_at(
         &mut self,
-        sweep: &Sweep,
+        inner_loop: &InnerLoop,
         (case, test): (&Case, &Test),
         counter: Operand,
     ) -> (Operand, Operand) {
@@ -78,8 +78,8 @@ impl<'r> Lower<'r, '_> {
             edge,
             inclusive,
         } = asked(case, test);
-        let at = self.value_of("moving", &moving, (sweep.counter, counter));
-        let edge = self.value_of("edge", &edge, (sweep.counter, counter));
+        let at = self.value_of("moving", &moving, (inner_loop.counter, counter));
+        let edge = self.value_of("edge", &edge, (inner_loop.counter, counter));
         let less = if inclusive { Op::Le } else { Op::Lt };
         let holds = self.op("holds", Ty::Bool, less, &[at, edge]);
         let one = Lower::u64(1);

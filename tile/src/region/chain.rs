@@ -3,7 +3,7 @@
 //! Examples are left-to-right folds and scans of filtered elements. The rest runs in vectors. The
 //! recurrence's statements run lane by lane, after their operands and before their uses.
 
-use super::{Region, Role, Statement, Sweep};
+use super::{InnerLoop, Region, Role, Statement};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -66,11 +66,11 @@ impl Region<'_> {
     /// # Errors
     ///
     /// Returns the rule that keeps it from being separated from the rest.
-    pub fn chain(&self, sweep: &Sweep) -> Result<Option<Chain>, &'static str> {
+    pub fn chain(&self, inner_loop: &InnerLoop) -> Result<Option<Chain>, &'static str> {
         let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
-        let vars = sweep.roles.iter().filter(|(_, role)| serial(role));
+        let vars = inner_loop.roles.iter().filter(|(_, role)| serial(role));
         let mut vars: BTreeSet<Var> = vars.map(|(v, _)| *v).collect();
-        let flags = self.flags(sweep)?;
+        let flags = self.flags(inner_loop)?;
         vars.retain(|v| !flags.vars.contains(v));
         if vars.is_empty() {
             return Ok(None);
@@ -83,24 +83,24 @@ impl Region<'_> {
         if vars.iter().any(runs) {
             return Err("it carries runs, which vectors take side by side");
         }
-        let carried = Carried::of(self, sweep, &vars);
+        let carried = Carried::of(self, inner_loop, &vars);
         let mut held = BTreeSet::new();
         let mut behind = BTreeSet::new();
         let mut subs = BTreeSet::new();
         let mut needed: FxHashSet<Var> = FxHashSet::default();
-        let tops: Vec<&Statement> = sweep.all_tops().collect();
+        let tops: Vec<&Statement> = inner_loop.all_tops().collect();
         for s in tops.iter().rev() {
             let updates = updates(self, s.stmt, &vars);
             let mut defines = updates;
             facts::each_def(s.stmt, &mut |v| defines |= needed.contains(&v));
-            let follows = carried.follows(sweep, s);
+            let follows = carried.follows(inner_loop, s);
             if !updates && !follows {
                 continue;
             }
             subs.insert(s.sub);
             if defines {
                 held.insert(s.id);
-                each_use(sweep, s, &mut |u| {
+                each_use(inner_loop, s, &mut |u| {
                     needed.insert(u);
                 });
             } else {
@@ -108,7 +108,7 @@ impl Region<'_> {
             }
         }
         let mut leaves = false;
-        for i in sweep.blocks() {
+        for i in inner_loop.blocks() {
             let block = self.facts.blocks[i].block;
             facts::each_leaving_use(block, &mut |u| leaves |= carried.is_late(u));
         }
@@ -127,7 +127,7 @@ impl Region<'_> {
             exports: BTreeSet::new(),
             changes: None,
         };
-        if chain.find_borders(self, sweep)? {
+        if chain.find_borders(self, inner_loop)? {
             let all = chain.vars.iter().map(|v| carried.changes(*v));
             let mut distinct: Vec<Change> = vec![Change::Never];
             let mut often = false;
@@ -148,14 +148,18 @@ impl Region<'_> {
 impl Chain {
     /// Finds inputs and exports. The result tells whether its statements are cheap and have no side
     /// effects.
-    fn find_borders(&mut self, region: &Region, sweep: &Sweep) -> Result<bool, &'static str> {
+    fn find_borders(
+        &mut self,
+        region: &Region,
+        inner_loop: &InnerLoop,
+    ) -> Result<bool, &'static str> {
         let mut made: FxHashSet<Var> = self.vars.iter().copied().collect();
         let mut plain = true;
-        for s in self.tops(sweep, &self.held) {
-            for s in sweep.within(s) {
+        for s in self.tops(inner_loop, &self.held) {
+            for s in inner_loop.within(s) {
                 match &s.stmt.kind {
                     StmtKind::Let(..) | StmtKind::Assign(..) | StmtKind::If { .. } => {}
-                    StmtKind::ReadArray(_, a, _) if !sweep.may_write(region.owner(*a)) => {
+                    StmtKind::ReadArray(_, a, _) if !inner_loop.may_write(region.owner(*a)) => {
                         plain = false;
                     }
                     StmtKind::ArrayLength(..) => {}
@@ -170,18 +174,18 @@ impl Chain {
             }
         }
         let mut inputs = BTreeSet::new();
-        for s in self.tops(sweep, &self.held) {
-            each_use(sweep, s, &mut |u| {
+        for s in self.tops(inner_loop, &self.held) {
+            each_use(inner_loop, s, &mut |u| {
                 let scalar = matches!(region.program.ty(u), Type::Scalar(_));
-                let rest = sweep.defs.contains(&u) || sweep.roles.contains_key(&u);
+                let rest = inner_loop.defs.contains(&u) || inner_loop.roles.contains_key(&u);
                 if scalar && rest && !made.contains(&u) {
                     inputs.insert(u);
                 }
             });
         }
         let mut exports = BTreeSet::new();
-        for s in self.tops(sweep, &self.behind) {
-            each_use(sweep, s, &mut |u| {
+        for s in self.tops(inner_loop, &self.behind) {
+            each_use(inner_loop, s, &mut |u| {
                 if made.contains(&u) {
                     exports.insert(u);
                 }
@@ -194,10 +198,10 @@ impl Chain {
     /// Lists top-level statements of a set, in order.
     pub fn tops<'s, 'a>(
         &'s self,
-        sweep: &'s Sweep<'a>,
+        inner_loop: &'s InnerLoop<'a>,
         of: &'s BTreeSet<usize>,
     ) -> impl Iterator<Item = &'s Statement<'a>> {
-        of.iter().map(|id| &sweep.statements[*id])
+        of.iter().map(|id| &inner_loop.statements[*id])
     }
 }
 
@@ -211,21 +215,21 @@ struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    fn of(region: &Region, sweep: &Sweep<'a>, vars: &BTreeSet<Var>) -> Carried<'a> {
+    fn of(region: &Region, inner_loop: &InnerLoop<'a>, vars: &BTreeSet<Var>) -> Carried<'a> {
         let mut carried = Carried {
             late: vars.iter().copied().collect(),
             makers: FxHashMap::default(),
             next: FxHashMap::default(),
         };
-        for s in &sweep.statements {
+        for s in &inner_loop.statements {
             facts::each_def(s.stmt, &mut |v| {
                 carried.makers.insert(v, s.stmt);
             });
             if let StmtKind::Assign(v, next) = s.stmt.kind {
                 carried.next.insert(v, next);
             }
-            if s.top && (updates(region, s.stmt, vars) || carried.follows(sweep, s)) {
-                for inner in sweep.within(s) {
+            if s.top && (updates(region, s.stmt, vars) || carried.follows(inner_loop, s)) {
+                for inner in inner_loop.within(s) {
                     facts::each_def(inner.stmt, &mut |v| {
                         carried.late.insert(v);
                     });
@@ -240,9 +244,9 @@ impl<'a> Carried<'a> {
     }
 
     /// Tells whether a statement depends on carried values.
-    fn follows(&self, sweep: &Sweep, s: &Statement) -> bool {
+    fn follows(&self, inner_loop: &InnerLoop, s: &Statement) -> bool {
         let mut follows = false;
-        each_use(sweep, s, &mut |u| follows |= self.is_late(u));
+        each_use(inner_loop, s, &mut |u| follows |= self.is_late(u));
         follows
     }
 
@@ -294,8 +298,8 @@ fn updates(region: &Region, s: &Stmt, vars: &BTreeSet<Var>) -> bool {
 }
 
 /// Calls `f` on every use of a statement, in its regions too.
-fn each_use(sweep: &Sweep, s: &Statement, f: &mut impl FnMut(Var)) {
-    for s in sweep.within(s) {
+fn each_use(inner_loop: &InnerLoop, s: &Statement, f: &mut impl FnMut(Var)) {
+    for s in inner_loop.within(s) {
         facts::each_use(s.stmt, f);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) use legal::{legal_below, streamed};
 pub use text::{ScheduleError, Schedules};
 
 use crate::region::zip::ZipPart;
-use crate::region::{Extremum, Region, Role, Sweep};
+use crate::region::{Extremum, InnerLoop, Region, Role};
 use crate::threads::{Asked, Threads};
 use loop_lang::ir::RateId;
 use std::fmt;
@@ -221,22 +221,22 @@ impl Schedule {
     /// Returns the extrema that an innermost loop computes by fast min/max.
     ///
     /// Only vectors that cover all lanes in one iteration qualify.
-    pub fn quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
-        if !self.decisions.contains(&(sweep.rate, Decision::Quick)) {
+    pub fn quick(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
+        if !self.decisions.contains(&(inner_loop.rate, Decision::Quick)) {
             return Vec::new();
         }
-        self.may_be_quick(region, sweep)
+        self.may_be_quick(region, inner_loop)
     }
 
     /// Returns the extrema that may use fast min/max.
-    fn may_be_quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
-        let (lanes, unroll) = self.vectors(sweep.rate);
+    fn may_be_quick(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
+        let (lanes, unroll) = self.vectors(inner_loop.rate);
         // An exit position is lost when the range is recomputed.
-        let mut extrema = match sweep.exits.is_empty() && !sweep.changes_what_it_reads() {
-            true => region.extrema(sweep),
+        let mut extrema = match inner_loop.exits.is_empty() && !inner_loop.changes_what_it_reads() {
+            true => region.extrema(inner_loop),
             false => Vec::new(),
         };
-        extrema.retain(|e| match sweep.roles.get(&e.var) {
+        extrema.retain(|e| match inner_loop.roles.get(&e.var) {
             Some(Role::Lanes(of)) => lanes > 1 && lanes * unroll >= *of,
             _ => false,
         });

@@ -6,7 +6,7 @@
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
 //! | `totals` | what lanes come to, for readers after their loop |
 //! | `machine` | the loop's blocks as a state machine |
-//! | `tile` | tiles: sweeps, nests and zips, which run without stops |
+//! | `tile` | tiles: innermost loops, nests and zips, which run without stops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
 //! | `homes` | what stays in memory all the time |
 
@@ -57,7 +57,7 @@ pub struct Request<'a> {
     pub summary: bool,
     /// Whether tiles are taken, and what these cannot do is left to the machine.
     pub fast: bool,
-    /// How sweeps run, if that is not to be chosen.
+    /// How innermost loops run, if that is not to be chosen.
     pub schedule: Option<&'a Schedule>,
     /// What the machine can do.
     pub target: &'a Target,
@@ -202,8 +202,8 @@ struct Emit<'a, 'f> {
     no_memory_block: Block,
     /// Whether a loop rate that updates lanes has others below it.
     joins_above: bool,
-    /// Whether the machine turns for long itself, since some loop rate is no sweep: what calls in other places want kept is in
-    /// no registers there.
+    /// Whether the machine turns for long itself, since some loop rate is no innermost loop: what calls in other places
+    /// want kept is in no registers there.
     turns_itself: bool,
     /// Where lanes are joined for readers after their loop.
     totals: Totals,

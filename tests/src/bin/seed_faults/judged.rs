@@ -247,8 +247,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "lanes are joined onto elements that something else looks at",
         file: "schedule/legal.rs",
-        sound: "match accessed || sweep.statements.iter().any(|s| joins(&s)) {",
-        faulty: "match accessed && sweep.statements.iter().any(|s| joins(&s)) {",
+        sound: "match accessed || inner_loop.statements.iter().any(|s| joins(&s)) {",
+        faulty: "match accessed && inner_loop.statements.iter().any(|s| joins(&s)) {",
     },
     Fault {
         what: "steps are taken side by side that go one after the other",
@@ -269,10 +269,10 @@ pub(super) const JUDGED: &[Fault] = &[
         faulty: "let begin = lower.op(\"begin\", shape.ty, Op::Select, &[number, some, some]);",
     },
     Fault {
-        what: "extrema are found again from what a sweep writes",
+        what: "extrema are found again from what an innermost loop writes",
         file: "region/flags.rs",
-        sound: "StmtKind::ReadArray(_, a, _) if !sweep.may_write(self.owner(*a)) => {}",
-        faulty: "StmtKind::ReadArray(_, a, _) if !sweep.may_write(self.owner(*a)) || true => {}",
+        sound: "StmtKind::ReadArray(_, a, _) if !inner_loop.may_write(self.owner(*a)) => {}",
+        faulty: "StmtKind::ReadArray(_, a, _) if !inner_loop.may_write(self.owner(*a)) || true => {}",
     },
     Fault {
         what: "what is rejected runs along",
@@ -283,8 +283,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what runs is read before it is known",
         file: "region/role.rs",
-        sound: "Some(s) => s.top && s.id < *first && sweep.encloses(s.sub, sub),",
-        faulty: "Some(s) => s.top && sweep.encloses(s.sub, sub),",
+        sound: "Some(s) => s.top && s.id < *first && inner_loop.encloses(s.sub, sub),",
+        faulty: "Some(s) => s.top && inner_loop.encloses(s.sub, sub),",
     },
     Fault {
         what: "equal zeros count as no change",

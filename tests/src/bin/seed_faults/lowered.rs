@@ -1,8 +1,9 @@
-//! Faults of what sweeps become.
+//! Faults of what innermost loops become.
 
 use super::Fault;
 
-/// Faults of lowering, by their files in `tile/src`. A tile without one is unsound, or ends elsewhere than the interpreter does.
+/// Faults of lowering, by their files in `tile/src`. A tile without one is unsound, or ends elsewhere than the
+/// interpreter does.
 pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a tile forgets its tail",
@@ -163,7 +164,7 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "what waits for the next step is there at once",
         file: "lower/frame.rs",
-        sound: "waiting.retain(|v| facts.waits(Some(self.sweep.rate), *v));",
+        sound: "waiting.retain(|v| facts.waits(Some(self.inner_loop.rate), *v));",
         faulty: "waiting.clear(); let _ = facts;",
     },
     Fault {
@@ -176,7 +177,7 @@ pub(super) const LOWERED: &[Fault] = &[
         what: "room beside the counter is asked at the counter",
         file: "lower/cases.rs",
         sound: "index: sum(case, Atom::Var(room.index)),",
-        faulty: "index: Sum::of(self.sweep.counter),",
+        faulty: "index: Sum::of(self.inner_loop.counter),",
     },
     Fault {
         what: "what is at a distance is read at the counter",
@@ -187,8 +188,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "nobody asks for room at a count that exits bound",
         file: "lower/frame.rs",
-        sound: "rooms.extend(&self.sweep.scarce);",
-        faulty: "let _ = &self.sweep.scarce;",
+        sound: "rooms.extend(&self.inner_loop.scarce);",
+        faulty: "let _ = &self.inner_loop.scarce;",
     },
     Fault {
         what: "neighbours that lie the other way round begin with the first lane",
@@ -295,8 +296,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "lanes that segments share are few in a short one",
         file: "lower/lanes.rs",
-        sound: "if self.nest.is_some() && is_shared(self.region, self.sweep, g) =>",
-        faulty: "if false && is_shared(self.region, self.sweep, g) =>",
+        sound: "if self.nest.is_some() && is_shared(self.region, self.inner_loop, g) =>",
+        faulty: "if false && is_shared(self.region, self.inner_loop, g) =>",
     },
     Fault {
         what: "lanes that a long segment holds are not brought back",
@@ -355,7 +356,7 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "vectors have lanes that segments share wherever these begin",
         file: "lower/segment.rs",
-        sound: "scans || parts || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))",
+        sound: "scans || parts || inner_loop.groups.iter().any(|g| is_shared(region, inner_loop, *g))",
         faulty: "scans || parts",
     },
     Fault {

@@ -1,10 +1,11 @@
 //! Long bodies in pieces, each of which is done for all steps of a range before the next begins.
 //!
-//! A processor looks some hundred operations ahead. Where a body is a longer chain of operations that wait for each other, it
-//! does not reach the next elements, and waits; in pieces of a few operations it works on many elements at a time.
+//! A processor looks some hundred operations ahead. Where a body is a longer chain of operations that wait for each
+//! other, it does not reach the next elements, and waits; in pieces of a few operations it works on many elements at a
+//! time.
 //!
-//! What one piece computes and another needs crosses in a buffer, which stays in the cache. What costs no more than that, as
-//! reads at the counter, each piece does by itself.
+//! What one piece computes and another needs crosses in a buffer, which stays in the cache. What costs no more than
+//! that, as reads at the counter, each piece does by itself.
 //!
 //! | module | room for |
 //! | --- | --- |
@@ -93,11 +94,13 @@ impl Lower<'_, '_> {
     /// Cuts the body of the loop over the range, if that is decided, and there is more than one piece of it.
     pub(super) fn distribute(&mut self) {
         let of = |(r, d): &(RateId, Decision)| match *d {
-            Decision::Distribute { wait, work, steps } if *r == self.sweep.rate => Some(Limits {
-                wait: wait.into(),
-                work: work.into(),
-                steps: steps.into(),
-            }),
+            Decision::Distribute { wait, work, steps } if *r == self.inner_loop.rate => {
+                Some(Limits {
+                    wait: wait.into(),
+                    work: work.into(),
+                    steps: steps.into(),
+                })
+            }
             _ => None,
         };
         let Some(limits) = self.schedule.decisions().iter().find_map(of) else {

@@ -39,7 +39,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) names: Vec<String>,
     /// Whose lanes lie side by side in memory.
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
-    /// Words of which the upper half is zero, and what has the same lower half: that word itself, or the one that it was cut off.
+    /// Words of which the upper half is zero, and what has the same lower half: that word itself, or the one that it
+    /// was cut off.
     pub(super) halves: FxHashMap<Value, Operand>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
@@ -265,7 +266,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line(format!("const {ty} {name} = {text};"));
     }
 
-    /// Bodies are nested no deeper than their sweep's regions, which is little.
+    /// Bodies are nested no deeper than their innermost loop's regions, which is little.
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         let mut rest = stmts;
         while let Some((first, behind)) = rest.split_first() {

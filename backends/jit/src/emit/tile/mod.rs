@@ -1,5 +1,5 @@
-//! Tiles as machine code: a range of a sweep's steps, in front of its guard. What is done is the tile's to say; nothing
-//! is decided here.
+//! Tiles as machine code: a range of an innermost loop's steps, in front of its guard. What is done is the tile's to
+//! say; nothing is decided here.
 //!
 //! | module | writes |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! The tiles of a sweep in front of its guard: which is entered, and for how many steps.
+//! The tiles of an innermost loop in front of its guard: which is entered, and for how many steps.
 
 use super::Printer;
 use super::calls::Call;
@@ -6,16 +6,16 @@ use super::nest::Turns;
 use crate::emit::{Emit, Facet};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use livefusion_tile::ir::{Entry, Kept, Origin, Sum, Tile};
-use livefusion_tile::region::Sweep;
+use livefusion_tile::region::InnerLoop;
 use loop_lang::ir::{CHUNK, Var};
 
 impl<'a> Emit<'a, '_> {
-    /// Takes steps of a sweep in its tiles, and goes on at the guard; where none may be entered, it goes on here. A tile is
-    /// entered only where those before it cannot be, and no further than to where they may be again.
+    /// Takes steps of an innermost loop in its tiles, and goes on at the guard; where none may be entered, it goes on
+    /// here. A tile is entered only where those before it cannot be, and no further than to where they may be again.
     pub(in crate::emit) fn run_tiles(&mut self, call: &'a Call<'a>, guard: usize) {
-        let (sweep, tiles) = (call.sweep, &call.tiles);
-        let counter = self.get(sweep.counter, Facet::Value);
-        let all = self.steps_left(sweep, tiles, counter);
+        let (inner_loop, tiles) = (call.inner_loop, &call.tiles);
+        let counter = self.get(inner_loop.counter, Facet::Value);
+        let all = self.steps_left(inner_loop, tiles, counter);
         let some = self.builder.create_block();
         let slowly = self.builder.create_block();
         let done = self.builder.create_block();
@@ -25,7 +25,7 @@ impl<'a> Emit<'a, '_> {
         let mut aligned = 1;
         for tile in tiles {
             let most = match tile.runs() {
-                Some(run) => self.whole_runs(sweep, tile, (run, counter)),
+                Some(run) => self.whole_runs(inner_loop, tile, (run, counter)),
                 None => {
                     let own = tile.entries.iter();
                     self.allowed(tile, own.filter(|e| common(tiles, e).is_none()), all)
@@ -56,7 +56,7 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How many steps there are before the bound, the next event, and the end of what tiles access.
-    fn steps_left(&mut self, sweep: &Sweep, tiles: &[Tile], counter: Value) -> Value {
+    fn steps_left(&mut self, inner_loop: &InnerLoop, tiles: &[Tile], counter: Value) -> Value {
         let mut rooms: Vec<(Var, Var)> = Vec::new();
         for entry in tiles.iter().flat_map(|t| &t.entries) {
             if let Some(room) = common(tiles, entry)
@@ -68,12 +68,17 @@ impl<'a> Emit<'a, '_> {
         // The last step around segments leaves what else a frame keeps, and is the machine's.
         let last = i64::from(tiles.iter().any(Tile::has_segments));
         let behind = self.builder.ins().iadd_imm_u(counter, last);
-        self.steps_with_room(sweep, &rooms, behind)
+        self.steps_with_room(inner_loop, &rooms, behind)
     }
 
-    /// How many steps there are before the bound, the end of the span and of the chunk, and the end of what the tile reads in
-    /// step; none where no run begins.
-    fn whole_runs(&mut self, sweep: &Sweep, tile: &Tile, (run, counter): (u64, Value)) -> Value {
+    /// How many steps there are before the bound, the end of the span and of the chunk, and the end of what the tile
+    /// reads in step; none where no run begins.
+    fn whole_runs(
+        &mut self,
+        inner_loop: &InnerLoop,
+        tile: &Tile,
+        (run, counter): (u64, Value),
+    ) -> Value {
         let steps = self.builder.use_var(self.steps);
         let rest = self.builder.ins().isub(self.limit, steps);
         let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);
@@ -85,7 +90,7 @@ impl<'a> Emit<'a, '_> {
             _ => None,
         });
         let rooms: Vec<(Var, Var)> = rooms.collect();
-        let count = self.calm_steps(sweep, &rooms, (counter, calm));
+        let count = self.calm_steps(inner_loop, &rooms, (counter, calm));
         let into = self.builder.ins().band_imm_u(steps, run as i64 - 1);
         let none = self.u64(0);
         self.builder.ins().select(into, none, count)
@@ -122,23 +127,28 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How many steps there are before the bound, the next event, and the ends of arrays at these indices.
-    fn steps_with_room(&mut self, sweep: &Sweep, rooms: &[(Var, Var)], counter: Value) -> Value {
+    fn steps_with_room(
+        &mut self,
+        inner_loop: &InnerLoop,
+        rooms: &[(Var, Var)],
+        counter: Value,
+    ) -> Value {
         let (steps, event) = (
             self.builder.use_var(self.steps),
             self.builder.use_var(self.event),
         );
         let calm = self.builder.ins().isub(event, steps);
-        self.calm_steps(sweep, rooms, (counter, calm))
+        self.calm_steps(inner_loop, rooms, (counter, calm))
     }
 
     /// The same, given how many there are before the next event.
     fn calm_steps(
         &mut self,
-        sweep: &Sweep,
+        inner_loop: &InnerLoop,
         rooms: &[(Var, Var)],
         (counter, calm): (Value, Value),
     ) -> Value {
-        let bound = self.atom(sweep.bound);
+        let bound = self.atom(inner_loop.bound);
         let left = self.room(bound, counter);
         let mut count = self.builder.ins().umin(left, calm);
         for (array, index) in rooms {
@@ -242,7 +252,7 @@ impl<'a> Emit<'a, '_> {
     fn take(&mut self, call: &Call, tile: &Tile, (from, count): (Value, Value)) -> Value {
         // What segments have come to, the tile joins.
         if call.inner.is_empty() {
-            for i in call.sweep.blocks() {
+            for i in call.inner_loop.blocks() {
                 self.totals_for_block(i);
             }
         }
@@ -267,8 +277,8 @@ impl<'a> Emit<'a, '_> {
         count
     }
 
-    /// Writes a tile for so many steps from a counter on, and where that is then. How many steps of its rate it took, and of
-    /// one with segments what it knows of theirs.
+    /// Writes a tile for so many steps from a counter on, and where that is then. How many steps of its rate it took,
+    /// and of one with segments what it knows of theirs.
     pub(super) fn print(
         &mut self,
         tile: &Tile,

@@ -15,7 +15,7 @@ use std::ops::Range;
 ///
 /// Its counter increases by one up to its bound, as in a `for` loop. Statements are identified by
 /// their positions in `statements`.
-pub struct Sweep<'a> {
+pub struct InnerLoop<'a> {
     /// The rate.
     pub rate: RateId,
     /// Its counter.
@@ -139,7 +139,7 @@ pub struct Access {
     pub shape: Index,
     /// Whether it reads.
     pub is_read: bool,
-    /// Whether it is in bounds after a capacity check before the loop; see [`Sweep::proven`].
+    /// Whether it is in bounds after a capacity check before the loop; see [`InnerLoop::proven`].
     pub is_proven: bool,
 }
 
@@ -165,7 +165,7 @@ pub enum Aside {
     Near,
 }
 
-impl<'a> Sweep<'a> {
+impl<'a> InnerLoop<'a> {
     /// Tells whether it neither defines nor updates a variable.
     pub fn leaves(&self, v: Var) -> bool {
         !self.defs.contains(&v) && !self.updates.contains_key(&v)
@@ -195,7 +195,7 @@ impl<'a> Sweep<'a> {
 
     /// Tells whether a segment may check the capacity for an access.
     ///
-    /// See [`Sweep::near`].
+    /// See [`InnerLoop::near`].
     pub fn is_near(&self, access: &Access) -> bool {
         let index = access.index.var();
         index.is_some_and(|v| self.near.contains(&(access.array, v)))
@@ -203,7 +203,7 @@ impl<'a> Sweep<'a> {
 
     /// Tells whether vectors of rows may check the capacity for a conditional read.
     ///
-    /// See [`Sweep::sometimes`].
+    /// See [`InnerLoop::sometimes`].
     pub fn is_sometimes(&self, access: &Access) -> bool {
         let index = access.index.var();
         index.is_some_and(|v| self.sometimes.contains(&(access.array, v)))
@@ -211,7 +211,7 @@ impl<'a> Sweep<'a> {
 
     /// Tells whether a statement scatters contiguously.
     ///
-    /// See [`Sweep::joined`].
+    /// See [`InnerLoop::joined`].
     pub fn joins_side_by_side(&self, region: &Region, s: &Stmt) -> bool {
         join(region, s).is_some_and(|at| self.joined.contains(&at))
     }
