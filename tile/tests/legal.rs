@@ -130,22 +130,22 @@ fn cases() -> Vec<Case> {
         case(
             "what runs through buffers has no segments in its steps",
             "zip_filters",
-            "zs buffer 64\nzs jam 8",
+            "zs buffer 64\nzs unrolljam 8",
         ),
         case(
             "2, 4, 8 or 16 steps have one segment together",
             "column_sums",
-            "r0 jam 12",
+            "r0 unrolljam 12",
         ),
         case(
             "2, 4, 8 or 16 steps have one segment together",
             "column_sums",
-            "r0 jam 32",
+            "r0 unrolljam 32",
         ),
         case(
             "the rate is no root with one loop in its steps",
             "column_sums",
-            "r1 jam 4",
+            "r1 unrolljam 4",
         ),
         case(
             "runs side by side are a power of two, from 2 to 16",

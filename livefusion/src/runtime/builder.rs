@@ -246,7 +246,7 @@ impl EngineBuilder {
     /// | `split` | a loop rate | loop partition by comparisons with its counter |
     /// | `unroll N` | a loop rate | N steps an iteration, in order |
     /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |
-    /// | `jam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |
+    /// | `unrolljam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |
     /// | `distribute wait N work N buffer N` | a loop rate | fission, bounded by wait and work, N steps at a time |
     /// | `buffer N` | a root behind cursors | packs the cursors' elements into buffers of N |
     /// | `stream N` | a root | non-temporal stores from N steps on |

@@ -270,7 +270,7 @@ fn name(d: &Decision) -> String {
         Decision::Quick => "quick".to_string(),
         Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
-        Decision::Jam(_) => "jam".to_string(),
+        Decision::UnrollJam(_) => "unrolljam".to_string(),
         Decision::Threads(threads) => format!("threads {}", threads.who),
         Decision::Teams(_) => "teams".to_string(),
     }
@@ -358,7 +358,7 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
         draw_of(&region, (&region, inner_loop), &mut schedule, rng, drawn);
     }
     for nest in region.nests() {
-        let steps = Decision::Jam(1 << (1 + rng.below(4)));
+        let steps = Decision::UnrollJam(1 << (1 + rng.below(4)));
         let with = schedule.clone().with(nest.outer.rate, steps);
         if rng.chance(70) && legal(&region, &with).is_ok() {
             schedule = with;

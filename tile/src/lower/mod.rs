@@ -9,7 +9,7 @@
 //! | `goes` | whether vectors go on where the guard has exits |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
-//! | `jam` | one segment for several steps of a root |
+//! | `unroll_jam` | one segment for several steps of a root |
 //! | `split` | segments in three parts |
 //! | `rooms` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
@@ -36,7 +36,6 @@ mod clean;
 mod distribute;
 mod frame;
 mod goes;
-mod jam;
 mod joins;
 mod lanes;
 mod literals;
@@ -51,6 +50,7 @@ mod segment;
 mod split;
 mod stmt;
 mod subs;
+mod unroll_jam;
 mod zip;
 
 pub(crate) use apart::ACROSS;
@@ -192,10 +192,10 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Til
     lower.write();
     let tile = finish(lower.tile)?;
     is_rehearsed(&tile).map_err(NoTile::NoWords)?;
-    let steps = schedule.jams(nest.outer.rate);
-    let jammed = steps.and_then(|steps| jam::jam(&tile, steps));
-    let jammed = jammed.and_then(|tile| finish(tile).ok());
-    Ok(jammed.into_iter().chain([tile]).collect())
+    let steps = schedule.unroll_jam(nest.outer.rate);
+    let unroll_jammed = steps.and_then(|steps| unroll_jam::unroll_jam(&tile, steps));
+    let unroll_jammed = unroll_jammed.and_then(|tile| finish(tile).ok());
+    Ok(unroll_jammed.into_iter().chain([tile]).collect())
 }
 
 /// Whether what is to be rehearsed can be.

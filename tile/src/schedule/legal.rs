@@ -3,7 +3,7 @@
 mod runs;
 
 use super::writes::{at_count, in_row, in_step, near, packs};
-use super::{Admit, Decision, MAX_JAM, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
+use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, MAX_UNROLL_JAM, Schedule};
 use crate::region::zip::{Side, Zip, ZipParts};
 use crate::region::{Access, InnerLoop, Region, Role, Statement, Step};
 use crate::threads::{self, shape::Refusal};
@@ -135,7 +135,7 @@ fn allows_in_parts(
             Err("what is behind buffers is written a part at a time".into())
         }
         (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time".into()),
-        (_, Decision::Jam(_)) => {
+        (_, Decision::UnrollJam(_)) => {
             Err("what runs through buffers has no segments in its steps".into())
         }
         (Some(part), _) => allows(&part.region, schedule, rate, decision),
@@ -173,7 +173,7 @@ pub(super) fn allows(
             Some(inner_loop) => runs::side_by_side(region, schedule, inner_loop, lanes),
             None => Err("the rate is no innermost loop"),
         },
-        Decision::Jam(steps) => jams(region, rate, steps),
+        Decision::UnrollJam(steps) => unroll_jam(region, rate, steps),
         Decision::Threads(_) | Decision::Teams(_) => {
             let refused = |why: Refusal| Cow::Owned(why.to_string());
             return threads::allows(region.program, rate, schedule.threads(rate)).map_err(refused);
@@ -207,12 +207,12 @@ pub(super) fn allows(
 
 /// Checks whether unroll-and-jam applies to a rate. The steps still run separately if their
 /// operations prevent it or share nothing.
-fn jams(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
+fn unroll_jam(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
     let mut nests = region.nests().iter();
     let nest = nests.find(|n| n.outer.rate == rate);
     match nest {
         Some(nest) if nest.inner.len() == 1 && region.program.roots.contains(&rate) => {
-            match steps.is_power_of_two() && (2..=MAX_JAM).contains(&steps) {
+            match steps.is_power_of_two() && (2..=MAX_UNROLL_JAM).contains(&steps) {
                 true => Ok(()),
                 false => Err("2, 4, 8 or 16 steps have one segment together"),
             }

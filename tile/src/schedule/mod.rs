@@ -36,7 +36,7 @@ pub const MAX_UNROLL: u32 = 32;
 pub const MAX_RUNS: u32 = 16;
 
 /// Limits the steps of an unroll-and-jam.
-pub const MAX_JAM: u32 = 16;
+pub const MAX_UNROLL_JAM: u32 = 16;
 
 /// Limits the results that bypass the caches.
 ///
@@ -87,7 +87,7 @@ pub enum Decision {
     Ask,
     /// Unroll-and-jam, for a root with one segment per step: this many steps share a segment where
     /// they share work.
-    Jam(u32),
+    UnrollJam(u32),
     /// For an innermost root that folds in runs: this many runs execute side by side, one per lane.
     /// Their results are combined in order.
     Runs(u32),
@@ -150,7 +150,7 @@ impl fmt::Display for Decision {
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
             Decision::Ask => f.write_str("ask"),
-            Decision::Jam(steps) => write!(f, "jam {steps}"),
+            Decision::UnrollJam(steps) => write!(f, "unrolljam {steps}"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
             Decision::Threads(Threads { who, block, each }) => {
                 write!(f, "threads {who} block {block} each {each}")
@@ -210,9 +210,9 @@ impl Schedule {
     }
 
     /// Returns the number of a root's steps that share a segment.
-    pub fn jams(&self, rate: RateId) -> Option<u32> {
+    pub fn unroll_jam(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
-            Decision::Jam(steps) if *r == rate => Some(*steps),
+            Decision::UnrollJam(steps) if *r == rate => Some(*steps),
             _ => None,
         };
         self.decisions.iter().find_map(of)

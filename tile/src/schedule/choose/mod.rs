@@ -48,7 +48,7 @@ const BUFFER: u32 = 256;
 const BUFFERED: [u32; 3] = [1024, 512, 256];
 
 /// The steps of a root that share a segment: the number of doubles in a cache line.
-const JAMMED: u32 = 8;
+const UNROLL_JAM_STEPS: u32 = 8;
 
 /// Beyond this many statements, a branch is cheaper than a mask.
 const MAX_MASKED: usize = 24;
@@ -87,7 +87,7 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
         }
     }
     for nest in region.nests().iter().filter(|_| aim == Aim::Speed) {
-        schedule = jammed(region, nest, &schedule).unwrap_or(schedule);
+        schedule = unroll_jammed(region, nest, &schedule).unwrap_or(schedule);
     }
     for zip in &region.zips().all {
         schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
@@ -141,7 +141,7 @@ fn of_inner_loop(region: &Region, inner_loop: &InnerLoop, target: &Target, aim: 
 /// Unroll-and-jam where rows are reduced into one row, update one, or are read across rows. Reads
 /// across rows use two cache lines together, which machines fetch in pairs. Loops with lanes of
 /// their own use half as many steps.
-fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
+fn unroll_jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
     let inner = nest
         .inner
         .first()
@@ -157,11 +157,16 @@ fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule>
     let steps = match (across, onto_one, has_lanes) {
         _ if !is_uniform || schedule.splits(inner.rate) => return None,
         (false, false, _) => return None,
-        (_, _, true) => JAMMED / 2,
-        (false, true, false) => JAMMED,
-        (true, _, false) => 2 * JAMMED,
+        (_, _, true) => UNROLL_JAM_STEPS / 2,
+        (false, true, false) => UNROLL_JAM_STEPS,
+        (true, _, false) => 2 * UNROLL_JAM_STEPS,
     };
-    with(region, schedule, nest.outer.rate, Decision::Jam(steps))
+    with(
+        region,
+        schedule,
+        nest.outer.rate,
+        Decision::UnrollJam(steps),
+    )
 }
 
 /// Runs cursors through buffers: without buffers, each element has an unpredictable branch.

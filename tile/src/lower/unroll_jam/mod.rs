@@ -26,7 +26,7 @@ use rows::{Steps, Values};
 const MAX_STATEMENTS: usize = 1024;
 
 /// A tile that takes so many steps of a root at a time; none if that would change what it does, or if the steps have nothing in common.
-pub(super) fn jam(tile: &Tile, rows: u32) -> Option<Tile> {
+pub(super) fn unroll_jam(tile: &Tile, rows: u32) -> Option<Tile> {
     let mut statements = 0;
     tile.each_stmt(&mut |_| statements += 1);
     let at = tile.body.iter().position(|s| tile.is_range(&s.kind))?;
