@@ -223,7 +223,7 @@ fn cases() -> Vec<Case> {
             "r2 vectorise 8 unroll 1",
         ),
         case("the rate is no innermost loop", "filter_sum", "r2 stream 0"),
-        case("the rate is no innermost loop", "filter_sum", "r2 split"),
+        case("the rate is no innermost loop", "filter_sum", "r2 partition"),
         case(
             "the rate is no innermost loop",
             "filter_sum",
@@ -252,12 +252,12 @@ fn cases() -> Vec<Case> {
         case(
             "its guard has exits, which must be asked step by step",
             "exit_filter_take",
-            "r0 split",
+            "r0 partition",
         ),
         case(
             "nothing that it asks or accesses goes with its counter",
             "filter_sum",
-            "r0 split",
+            "r0 partition",
         ),
         case(
             "what is streamed is written by a root",
@@ -328,7 +328,7 @@ fn cases() -> Vec<Case> {
                 "  let elt_0 = readArray arr_0 ix_0",
                 "  let elt_0 = readArray arr_0 ix_0\n  let near_0 = lt ix_0 100".into(),
             ),
-            "r0 split\nr0 vectorise 8 unroll 1",
+            "r0 partition\nr0 vectorise 8 unroll 1",
         ),
         case(
             "what goes from one step to the next is written for each lane",

@@ -243,7 +243,7 @@ impl EngineBuilder {
     /// | `vectorise N unroll M` | a loop rate | vectors of N steps, M vectors an iteration |
     /// | `branch`, `mask`, `compact` | a sub rate | jumps over rejected elements; masks them; overwrites them |
     /// | `quick` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
-    /// | `split` | a loop rate | loop partition by comparisons with its counter |
+    /// | `partition` | a loop rate | loop partition by comparisons with its counter |
     /// | `unroll N` | a loop rate | N steps an iteration, in order |
     /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |
     /// | `unrolljam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |

@@ -180,7 +180,17 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.extend(["unroll", "quick", "ask", "stream", "split", "distribute"].map(str::to_string));
+        all.extend(
+            [
+                "unroll",
+                "quick",
+                "ask",
+                "stream",
+                "partition",
+                "distribute",
+            ]
+            .map(str::to_string),
+        );
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -263,7 +273,7 @@ fn name(d: &Decision) -> String {
         Decision::Vectorise { lanes: 1, .. } => "unroll".to_string(),
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Stream(_) => "stream".to_string(),
-        Decision::Split => "split".to_string(),
+        Decision::Partition => "partition".to_string(),
         Decision::Distribute { .. } => "distribute".to_string(),
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
@@ -444,13 +454,14 @@ fn draw_of(
         false => 1 << rng.below(3),
     };
     let vectorise = Decision::Vectorise { lanes, unroll };
-    // What is split is proven, and may be taken side by side. In a step of another loop there are no words for both.
+    // What is partitioned is proven, and may be taken side by side. In a step of another loop there are no words for
+    // both.
     let inner = matches!(
         part.program.rate(inner_loop.rate).kind,
         RateKind::Nested { .. }
     );
     if rng.chance(if inner { 40 } else { 60 }) {
-        propose(schedule, inner_loop.rate, Decision::Split);
+        propose(schedule, inner_loop.rate, Decision::Partition);
     }
     let mut whole = schedule.clone();
     for sub in &subs {
@@ -461,7 +472,7 @@ fn draw_of(
         };
         propose(&mut whole, *sub, Decision::Admit(how));
     }
-    let both = schedule.splits(inner_loop.rate) && inner;
+    let both = schedule.partitions(inner_loop.rate) && inner;
     if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, inner_loop.rate, vectorise) {
         *schedule = whole;
         if rng.chance(70) {

@@ -10,7 +10,7 @@
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
 //! | `unroll_jam` | one segment for several steps of a root |
-//! | `split` | segments in three parts |
+//! | `partition` | segments in three parts |
 //! | `rooms` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
@@ -41,13 +41,13 @@ mod lanes;
 mod literals;
 mod names;
 mod nest;
+mod partition;
 mod quick;
 mod regions;
 mod rooms;
 mod runs;
 mod scans;
 mod segment;
-mod split;
 mod stmt;
 mod subs;
 mod unroll_jam;
@@ -98,9 +98,9 @@ impl fmt::Display for NoTile {
 
 impl std::error::Error for NoTile {}
 
-/// The tiles of an innermost loop under a schedule, in the order in which they are tried: one, or, where it is split,
-/// one for each case, or, in vectors that exits end, that for the steps where these may not go on, or, where runs are
-/// side by side, that for what is no whole run.
+/// The tiles of an innermost loop under a schedule, in the order in which they are tried: one, or, where it is
+/// partitioned, one for each case, or, in vectors that exits end, that for the steps where these may not go on, or,
+/// where runs are side by side, that for what is no whole run.
 ///
 /// Errors: decisions for the innermost loop that are not legal, an innermost loop that tiles cannot say.
 pub fn tiles(
@@ -145,7 +145,7 @@ pub fn tiles(
         return Ok(vec![finish(lower.tile)?, rest]);
     }
     let is_legal = || legal_in(region, &slowly, inner_loop).is_ok();
-    if !schedule.splits(inner_loop.rate) {
+    if !schedule.partitions(inner_loop.rate) {
         let case = region.in_segments(inner_loop);
         let known = case.as_ref().map_or(Known::Nothing, Known::Case);
         let mut tiles = vec![write(schedule, known, 0)?];
@@ -181,9 +181,9 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Til
     }
     nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
     let inner_loops = nest.inner_loops(region).into_iter();
-    let split = inner_loops.filter(|inner_loop| schedule.splits(inner_loop.rate));
+    let partition = inner_loops.filter(|inner_loop| schedule.partitions(inner_loop.rate));
     let middles =
-        split.map(|inner_loop| Some((inner_loop.rate, region.middle_of_row(inner_loop)?)));
+        partition.map(|inner_loop| Some((inner_loop.rate, region.middle_of_row(inner_loop)?)));
     let middles: Option<Vec<(RateId, Case)>> = middles.collect();
     let middles = middles.ok_or(NoTile::NoWords("segments that ask too much"))?;
     let mut lower = Lower::of(region, &nest.outer, schedule);
@@ -255,7 +255,7 @@ struct Lower<'r, 'a> {
     tile: Tile,
     /// What is taken for granted.
     known_case: Known<'r>,
-    /// Of segments that are split: what holds in the middle of them.
+    /// Of segments that are partitioned: what holds in the middle of them.
     middles: &'r [(RateId, Case)],
     names: Names,
     /// What each variable of the loop is at this place.

@@ -64,7 +64,7 @@ pub(super) fn sayable(
     if lanes > 1 && is_aligned(region, inner_loop, schedule) && rooms.any(elsewhere) {
         return Err("aligned turns of segments, beside what is at a count");
     }
-    if schedule.splits(inner_loop.rate) {
+    if schedule.partitions(inner_loop.rate) {
         in_parts(region, inner_loop, schedule)?;
     }
     let others = nest.inner_loops(region).into_iter();
@@ -125,7 +125,7 @@ fn in_parts(
 pub(super) fn is_aligned(region: &Region, inner_loop: &InnerLoop, schedule: &Schedule) -> bool {
     let mut roles = inner_loop.roles.values();
     let scans = roles.any(|role| matches!(role, Role::Scan(block) if *block > 1));
-    let parts = schedule.splits(inner_loop.rate) && !inner_loop.groups.is_empty();
+    let parts = schedule.partitions(inner_loop.rate) && !inner_loop.groups.is_empty();
     scans
         || parts
         || inner_loop

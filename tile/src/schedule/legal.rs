@@ -182,8 +182,8 @@ pub(super) fn allows(
             Some(inner_loop) => streams(region, schedule, inner_loop),
             None => Err("the rate is no innermost loop"),
         },
-        Decision::Split => match region.inner_loop(rate) {
-            Some(inner_loop) => splits(region, inner_loop),
+        Decision::Partition => match region.inner_loop(rate) {
+            Some(inner_loop) => partitions(region, inner_loop),
             None => Err("the rate is no innermost loop"),
         },
         Decision::Distribute { steps, .. } => match region.inner_loop(rate) {
@@ -287,7 +287,7 @@ fn distributes(
 }
 
 /// Checks whether an innermost loop may be partitioned.
-fn splits(region: &Region, inner_loop: &InnerLoop) -> Result<(), &'static str> {
+fn partitions(region: &Region, inner_loop: &InnerLoop) -> Result<(), &'static str> {
     if !inner_loop.exits.is_empty() {
         return Err("its guard has exits, which must be asked step by step");
     }
@@ -324,9 +324,9 @@ pub(crate) fn streamed(region: &Region, schedule: &Schedule, inner_loop: &InnerL
     let all = region.streamed(inner_loop).into_iter().map(|s| s.array);
     let written = |array: &Var| {
         let mut here = inner_loop.accesses.iter().filter(|a| a.array == *array);
-        let split =
-            |index| schedule.splits(inner_loop.rate) && near(region, inner_loop, *array, index);
-        let proven = |a: &Access| a.is_proven || split(a.index);
+        let partition =
+            |index| schedule.partitions(inner_loop.rate) && near(region, inner_loop, *array, index);
+        let proven = |a: &Access| a.is_proven || partition(a.index);
         let once = here.next().is_some_and(|a| !a.is_read && proven(a));
         once && here.next().is_none()
     };
@@ -407,8 +407,8 @@ fn side_by_side(
                 });
                 let compact = how.is_some_and(|r| schedule.admits(r) == Admit::Compact);
                 let packed = compact && packs(region, inner_loop, (*a, *index), s.sub);
-                let split = s.sub.is_none() && s.top && schedule.splits(inner_loop.rate);
-                let near = || split && near(region, inner_loop, *a, *index);
+                let partition = s.sub.is_none() && s.top && schedule.partitions(inner_loop.rate);
+                let near = || partition && near(region, inner_loop, *a, *index);
                 let counted = s.sub.is_none() && at_count(region, inner_loop, (*a, *index), None);
                 let in_step = in_step(region, inner_loop, *a, *index);
                 let in_row = || in_row(region, inner_loop, *a, *index);
@@ -448,7 +448,7 @@ fn side_by_side(
         if lanes > MAX_LINKS {
             return Err("what goes from one step to the next is written for each lane");
         }
-        if schedule.splits(inner_loop.rate) {
+        if schedule.partitions(inner_loop.rate) {
             return Err("what goes from one step to the next, in cases");
         }
     }

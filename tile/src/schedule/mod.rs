@@ -60,7 +60,7 @@ pub enum Decision {
     /// Loop partition. For an innermost root: each counter range on which comparisons keep their
     /// answers gets its own tile. For a nested innermost loop: the middle of each segment becomes a
     /// part of its own.
-    Split,
+    Partition,
     /// Loop fission, for an innermost loop: each piece of the body runs over a whole range before
     /// the next piece. Values that cross pieces pass through buffers.
     Distribute {
@@ -142,7 +142,7 @@ impl fmt::Display for Decision {
                 write!(f, "vectorise {lanes} unroll {unroll}")
             }
             Decision::Stream(least) => write!(f, "stream {least}"),
-            Decision::Split => f.write_str("split"),
+            Decision::Partition => f.write_str("partition"),
             Decision::Distribute { wait, work, steps } => {
                 write!(f, "distribute wait {wait} work {work} buffer {steps}")
             }
@@ -315,8 +315,8 @@ impl Schedule {
     }
 
     /// Tells whether the loop is partitioned where comparisons change.
-    pub fn splits(&self, rate: RateId) -> bool {
-        self.decisions.contains(&(rate, Decision::Split))
+    pub fn partitions(&self, rate: RateId) -> bool {
+        self.decisions.contains(&(rate, Decision::Partition))
     }
 
     /// Returns the schedule without vectors, parallel runs and fission for a rate.

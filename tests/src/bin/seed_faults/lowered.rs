@@ -235,13 +235,13 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "the middle of a segment goes on to its end",
-        file: "lower/split.rs",
+        file: "lower/partition.rs",
         sound: "steps = word(self, \"steps\", Op::Min, &[steps, stays]);",
         faulty: "let _ = stays;",
     },
     Fault {
         what: "the middle of a segment is where other answers hold",
-        file: "lower/split.rs",
+        file: "lower/partition.rs",
         sound: "let right = match test.holds {",
         faulty: "let right = match !test.holds {",
     },
@@ -289,7 +289,7 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "all rows are taken to be as most are",
-        file: "lower/split.rs",
+        file: "lower/partition.rs",
         sound: "true => [is, steps, Lower::u64(0)],",
         faulty: "true => [is, steps, steps],",
     },

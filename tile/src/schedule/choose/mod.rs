@@ -110,24 +110,24 @@ pub fn choose_threads(program: &Loop) -> Result<Schedule, Refusal> {
 
 /// Schedules an innermost loop, or a part of a zip, without parallel runs.
 fn of_inner_loop(region: &Region, inner_loop: &InnerLoop, target: &Target, aim: Aim) -> Schedule {
-    let split = split(region, inner_loop, aim).unwrap_or_default();
+    let partition = partition(region, inner_loop, aim).unwrap_or_default();
     let wide = match aim {
         _ if turns(inner_loop) => turns_side_by_side(region, inner_loop, target, aim),
-        Aim::Start => block_by_block(region, inner_loop, target, &split)
-            .or_else(|| side_by_side(region, inner_loop, target, &split)),
-        Aim::Speed => many_side_by_side(region, inner_loop, target, &split)
+        Aim::Start => block_by_block(region, inner_loop, target, &partition)
+            .or_else(|| side_by_side(region, inner_loop, target, &partition)),
+        Aim::Speed => many_side_by_side(region, inner_loop, target, &partition)
             .or_else(|| segments_side_by_side(region, inner_loop, target)),
     };
     let schedule = wide.unwrap_or_else(|| match aim {
         // An exit may depend on the number of admitted steps: branches are predicted, so nothing
         // waits for it.
-        Aim::Start if !inner_loop.exits.is_empty() => split,
-        Aim::Start => step_by_step(region, inner_loop, split),
+        Aim::Start if !inner_loop.exits.is_empty() => partition,
+        Aim::Start => step_by_step(region, inner_loop, partition),
         Aim::Speed => in_turns(
             region,
             inner_loop,
             target,
-            step_by_step(region, inner_loop, split),
+            step_by_step(region, inner_loop, partition),
         ),
     });
     let pieces = match aim {
@@ -155,7 +155,7 @@ fn unroll_jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Sc
     let has_lanes = roles.any(|role| matches!(role, Role::Lanes(_)));
     let onto_one = !inner.joined.is_empty() || inner.changes_what_it_reads();
     let steps = match (across, onto_one, has_lanes) {
-        _ if !is_uniform || schedule.splits(inner.rate) => return None,
+        _ if !is_uniform || schedule.partitions(inner.rate) => return None,
         (false, false, _) => return None,
         (_, _, true) => UNROLL_JAM_STEPS / 2,
         (false, true, false) => UNROLL_JAM_STEPS,
@@ -264,7 +264,7 @@ fn past_the_caches(
 /// Partitions a loop, if legal. Rows are not partitioned unless they have comparisons; other
 /// segments are not, since they may be short. Each case is separate code, which is slow to compile
 /// if there are several.
-fn split(region: &Region, inner_loop: &InnerLoop, aim: Aim) -> Option<Schedule> {
+fn partition(region: &Region, inner_loop: &InnerLoop, aim: Aim) -> Option<Schedule> {
     let asks = || region.cases(inner_loop).ask();
     let fits = match region.program.rate(inner_loop.rate).kind {
         RateKind::Root { .. } if aim == Aim::Start => {
@@ -279,7 +279,7 @@ fn split(region: &Region, inner_loop: &InnerLoop, aim: Aim) -> Option<Schedule> 
         RateKind::Sub { .. } | RateKind::Cursor { .. } => false,
     };
     let schedule = Schedule::new();
-    fits.then(|| with(region, &schedule, inner_loop.rate, Decision::Split))?
+    fits.then(|| with(region, &schedule, inner_loop.rate, Decision::Partition))?
 }
 
 /// Lists the sub rates of an innermost loop with the steps that enter them.

@@ -25,7 +25,7 @@ pub(super) fn many_side_by_side(
     region: &Region,
     inner_loop: &InnerLoop,
     target: &Target,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
     let (_, widest) = widths(region, inner_loop)?;
     let lanes = match block(inner_loop) {
@@ -45,7 +45,7 @@ pub(super) fn many_side_by_side(
         _ if scans => true,
         _ => in_vectors(region, inner_loop, s.stmt, code) || is_cheap(region.program, s.stmt),
     };
-    let aside = aside(region, inner_loop, split);
+    let aside = aside(region, inner_loop, partition);
     let few = match running(inner_loop) || aside == Aside::Anywhere || inner_loop.scatters {
         true => 4,
         false => 2,
@@ -58,7 +58,7 @@ pub(super) fn many_side_by_side(
     {
         return None;
     }
-    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, split.clone())?;
+    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, partition.clone())?;
     let mut turns = [turn(region, inner_loop, target, lanes), 2, 1].into_iter();
     let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
@@ -114,8 +114,8 @@ pub(super) fn segments_side_by_side(
     };
     // Contiguous loads are possible where the segment has the capacity, and its step can be rolled
     // back otherwise.
-    let split = split_lanes(region, inner_loop);
-    let middle = split
+    let partition = partition_lanes(region, inner_loop);
+    let middle = partition
         .as_ref()
         .and_then(|_| region.middle_of_row(inner_loop));
     let near = |a: &Access| {
@@ -146,11 +146,11 @@ pub(super) fn segments_side_by_side(
         true => 1,
         false => groups.max().unwrap_or(1),
     };
-    let around = split.clone().unwrap_or_default();
+    let around = partition.clone().unwrap_or_default();
     let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, around)?;
     let vectorise = Decision::Vectorise { lanes, unroll };
     let schedule = with(region, &schedule, inner_loop.rate, vectorise)?;
-    match split {
+    match partition {
         Some(_) => Some(schedule),
         None => Some(quick(region, inner_loop, schedule)),
     }
@@ -182,7 +182,7 @@ fn maps_rows(region: &Region, inner_loop: &InnerLoop) -> bool {
 
 /// Partitions rows with comparisons where all loop-carried values are lanes: loads in the middle
 /// part are contiguous.
-fn split_lanes(region: &Region, inner_loop: &InnerLoop) -> Option<Schedule> {
+fn partition_lanes(region: &Region, inner_loop: &InnerLoop) -> Option<Schedule> {
     let uniform = match region.program.rate(inner_loop.rate).kind {
         RateKind::Nested { uniform, .. } => uniform,
         _ => false,
@@ -195,7 +195,14 @@ fn split_lanes(region: &Region, inner_loop: &InnerLoop) -> Option<Schedule> {
         && region
             .middle_of_row(inner_loop)
             .is_some_and(|case| case.asks());
-    asks.then(|| with(region, &Schedule::new(), inner_loop.rate, Decision::Split))?
+    asks.then(|| {
+        with(
+            region,
+            &Schedule::new(),
+            inner_loop.rate,
+            Decision::Partition,
+        )
+    })?
 }
 
 /// Uses fast min/max for floats where legal: a range is rarely recomputed.

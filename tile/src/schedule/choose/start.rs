@@ -18,7 +18,7 @@ pub(super) fn side_by_side(
     region: &Region,
     inner_loop: &InnerLoop,
     target: &Target,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
     let (narrowest, widest) = widths(region, inner_loop)?;
     // An element of twice the width takes two vectors. A partly filled vector costs as much as a
@@ -37,11 +37,11 @@ pub(super) fn side_by_side(
         return None;
     }
     // Arbitrary reads become lane-by-lane code, which costs more compile time than it gains.
-    let aside = aside(region, inner_loop, split);
+    let aside = aside(region, inner_loop, partition);
     if aside != Aside::Nowhere || !all_in_vectors(region, inner_loop, (target, Aim::Start)) {
         return None;
     }
-    vectors_of(region, inner_loop, lanes, split)
+    vectors_of(region, inner_loop, lanes, partition)
 }
 
 /// Vectorises scans by blocks. Scalar recurrences cost more than lane-by-lane operations or width
@@ -50,7 +50,7 @@ pub(super) fn block_by_block(
     region: &Region,
     inner_loop: &InnerLoop,
     target: &Target,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
     let lanes = block(inner_loop).filter(|_| target.has_vectors())?;
     let program = region.program;
@@ -72,7 +72,7 @@ pub(super) fn block_by_block(
         RateKind::Root { .. }
     );
     match root && inner_loop.statements.iter().all(|s| fits(s.stmt)) {
-        true => vectors_of(region, inner_loop, lanes, split),
+        true => vectors_of(region, inner_loop, lanes, partition),
         false => None,
     }
 }
@@ -82,9 +82,9 @@ pub(super) fn vectors_of(
     region: &Region,
     inner_loop: &InnerLoop,
     lanes: u32,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
-    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, split.clone())?;
+    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, partition.clone())?;
     // In a small body, counting and tests are a large part. Unrolling more costs more compile time
     // than it gains.
     let most = LITTLE / size(inner_loop).max(1);

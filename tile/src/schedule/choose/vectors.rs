@@ -132,9 +132,9 @@ pub(super) fn all_in_vectors(
 }
 
 /// Returns how the loop reads memory that is not contiguous.
-pub(super) fn aside(region: &Region, inner_loop: &InnerLoop, split: &Schedule) -> Aside {
-    let cases = split
-        .splits(inner_loop.rate)
+pub(super) fn aside(region: &Region, inner_loop: &InnerLoop, partition: &Schedule) -> Aside {
+    let cases = partition
+        .partitions(inner_loop.rate)
         .then(|| region.cases(inner_loop));
     inner_loop.reads_aside(|a| cases.as_ref().is_some_and(|c| c.prove(inner_loop, a)))
 }

@@ -62,7 +62,7 @@ fn is_beside(d: &Decision) -> bool {
         }
         Decision::Vectorise { .. }
         | Decision::Stream(_)
-        | Decision::Split
+        | Decision::Partition
         | Decision::Distribute { .. }
         | Decision::Buffer(_)
         | Decision::Admit(_)
