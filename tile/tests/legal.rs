@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
         case(
             "it has no extrema of floats in vectors that it may find again",
             "map_sum",
-            "r0 vectorise 8 unroll 4\nr0 quick",
+            "r0 vectorise 8 unroll 4\nr0 fastminmax",
         ),
         case(
             "it has no turns of several vectors that exits may end",

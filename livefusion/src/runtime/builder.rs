@@ -242,7 +242,7 @@ impl EngineBuilder {
     /// | --- | --- | --- |
     /// | `vectorise N unroll M` | a loop rate | vectors of N steps, M vectors an iteration |
     /// | `branch`, `mask`, `compact` | a sub rate | jumps over rejected elements; masks them; overwrites them |
-    /// | `quick` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
+    /// | `fastminmax` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
     /// | `partition` | a loop rate | loop partition by comparisons with its counter |
     /// | `unroll N` | a loop rate | N steps an iteration, in order |
     /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |

@@ -183,7 +183,7 @@ impl Drawn {
         all.extend(
             [
                 "unroll",
-                "quick",
+                "fastminmax",
                 "ask",
                 "stream",
                 "partition",
@@ -277,7 +277,7 @@ fn name(d: &Decision) -> String {
         Decision::Distribute { .. } => "distribute".to_string(),
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
-        Decision::Quick => "quick".to_string(),
+        Decision::FastMinMax => "fastminmax".to_string(),
         Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
         Decision::UnrollJam(_) => "unrolljam".to_string(),
@@ -331,7 +331,7 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let elements = rng.pick(&[0, 100, 1 << 20]);
             (rule, (rate, Decision::Buffer(elements)))
         }
-        (_, Decision::Quick | Decision::Ask) => {
+        (_, Decision::FastMinMax | Decision::Ask) => {
             let rule = "the rate is no sub rate of an innermost loop that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
@@ -476,7 +476,7 @@ fn draw_of(
     if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, inner_loop.rate, vectorise) {
         *schedule = whole;
         if rng.chance(70) {
-            propose(schedule, inner_loop.rate, Decision::Quick);
+            propose(schedule, inner_loop.rate, Decision::FastMinMax);
         }
         if rng.chance(50) {
             propose(schedule, inner_loop.rate, Decision::Ask);

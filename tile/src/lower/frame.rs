@@ -184,7 +184,7 @@ impl Lower<'_, '_> {
             self.carried.insert(*v, register);
             self.copy(Memory::Lanes(*v), Memory::Register(register), shape);
         }
-        self.begin_quick();
+        self.begin_fast_min_max();
         self.widen();
         self.start_joins();
     }

@@ -16,7 +16,7 @@
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
 //! | `chain` | what goes from one element to the next, lane by lane |
-//! | `quick` | extrema by one instruction, and again by the rules |
+//! | `fast_min_max` | extrema by one instruction, and again by the rules |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
 //! | `apart` | runs side by side, each in a lane |
@@ -34,6 +34,7 @@ mod cases;
 mod chain;
 mod clean;
 mod distribute;
+mod fast_min_max;
 mod frame;
 mod goes;
 mod joins;
@@ -42,7 +43,6 @@ mod literals;
 mod names;
 mod nest;
 mod partition;
-mod quick;
 mod regions;
 mod rooms;
 mod runs;
@@ -117,7 +117,7 @@ pub fn tiles(
             // Proofs by sums know the loop's variables by their names.
             lower.lengths.clear();
         }
-        lower.quick = schedule.quick(region, inner_loop);
+        lower.fast_min_max = schedule.fast_min_max(region, inner_loop);
         if lower.lanes > 1 {
             // The judge has seen to it that these are there if they are needed.
             lower.flags = region.flags(inner_loop).unwrap_or_default();
@@ -292,7 +292,7 @@ struct Lower<'r, 'a> {
     /// What goes from one element to the next beside vectors.
     chain: Option<Chain>,
     /// Extrema that take one instruction.
-    quick: Vec<Extremum>,
+    fast_min_max: Vec<Extremum>,
     /// The extrema that the range is gone through again for.
     again: Option<Vec<Extremum>>,
     /// Whether the segment that is written is known to fit.
@@ -382,7 +382,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             run_to: FxHashSet::default(),
             flags: Flags::default(),
             chain: None,
-            quick: Vec::new(),
+            fast_min_max: Vec::new(),
             again: None,
             fits: false,
             known_case: Known::Nothing,

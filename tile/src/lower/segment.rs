@@ -102,7 +102,7 @@ fn in_parts(
     if inner_loop.changes_what_it_reads() {
         return Err("segments in several parts, and changes of elements, which are not undone");
     }
-    if !schedule.quick(region, inner_loop).is_empty() {
+    if !schedule.fast_min_max(region, inner_loop).is_empty() {
         return Err("segments in several parts that may be gone through again");
     }
     match inner_loop.groups.is_empty() {
@@ -172,8 +172,8 @@ impl Lower<'_, '_> {
         self.fits = part.fits;
         let (shared, groups) = self.shared_lanes();
         // What other segments have found is not found again in this one.
-        self.quick = self.schedule.quick(self.region, self.inner_loop);
-        self.quick
+        self.fast_min_max = self.schedule.fast_min_max(self.region, self.inner_loop);
+        self.fast_min_max
             .retain(|e| groups.iter().any(|(_, v)| *v == e.var));
         let before = self.may_end(segment);
         self.start_joins();
@@ -226,7 +226,7 @@ impl Lower<'_, '_> {
                 self.now.insert(v, (*total).into());
             }
         }
-        self.quick.clear();
+        self.fast_min_max.clear();
         self.fits = false;
         (self.lanes, self.unroll) = outer;
         (self.turn, self.positions) = (None, None);
@@ -354,7 +354,7 @@ impl Lower<'_, '_> {
             let shape = Shape::of(program.ty(*v).elem(), of.min(self.most));
             let name = format!("{}_lanes", program.name(*v));
             let register = self.add(&name, shape, Origin::Register);
-            let extremum = self.quick.iter().find(|e| e.var == *v);
+            let extremum = self.fast_min_max.iter().find(|e| e.var == *v);
             let nothing = match extremum.copied() {
                 Some(e) => self.losing(e),
                 None => self.identity(*v),

@@ -81,8 +81,8 @@ impl Lower<'_, '_> {
         if self.run_to.contains(&v) || self.follows(v, op, from) || self.settles(v, op, from) {
             return;
         }
-        let quick = self.quick.iter().find(|e| e.next == v).copied();
-        if let Some(extremum) = quick.filter(|_| self.again.is_none()) {
+        let fast = self.fast_min_max.iter().find(|e| e.next == v).copied();
+        if let Some(extremum) = fast.filter(|_| self.again.is_none()) {
             return self.beat(v, extremum);
         }
         let of: Vec<Operand> = from.iter().map(|a| self.operand(*a)).collect();

@@ -161,7 +161,7 @@ pub(super) fn allows(
             Some(inner_loop) => side_by_side(region, schedule, inner_loop, (lanes, unroll)),
             None => Err("the rate is no innermost loop"),
         },
-        Decision::Quick => match region.inner_loop(rate) {
+        Decision::FastMinMax => match region.inner_loop(rate) {
             Some(inner_loop) => finds_again(region, schedule, inner_loop),
             None => Err("the rate is no innermost loop"),
         },
@@ -246,7 +246,7 @@ fn finds_again(
     schedule: &Schedule,
     inner_loop: &InnerLoop,
 ) -> Result<(), &'static str> {
-    match schedule.may_be_quick(region, inner_loop).is_empty() {
+    match schedule.may_use_fast_min_max(region, inner_loop).is_empty() {
         true => Err("it has no extrema of floats in vectors that it may find again"),
         false => Ok(()),
     }

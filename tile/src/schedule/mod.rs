@@ -81,7 +81,7 @@ pub enum Decision {
     /// Fast min/max, for a vectorised innermost loop: extrema of floats use the machine's
     /// instruction. That is wrong for NaN and for zeros of either sign. Doubtful results are
     /// recomputed exactly.
-    Quick,
+    FastMinMax,
     /// For a vectorised innermost loop with exits: each iteration tests all of its vectors for an
     /// exit first.
     Ask,
@@ -148,7 +148,7 @@ impl fmt::Display for Decision {
             }
             Decision::Buffer(elements) => write!(f, "buffer {elements}"),
             Decision::Admit(how) => f.write_str(how.name()),
-            Decision::Quick => f.write_str("quick"),
+            Decision::FastMinMax => f.write_str("fastminmax"),
             Decision::Ask => f.write_str("ask"),
             Decision::UnrollJam(steps) => write!(f, "unrolljam {steps}"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
@@ -221,15 +221,18 @@ impl Schedule {
     /// Returns the extrema that an innermost loop computes by fast min/max.
     ///
     /// Only vectors that cover all lanes in one iteration qualify.
-    pub fn quick(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
-        if !self.decisions.contains(&(inner_loop.rate, Decision::Quick)) {
+    pub fn fast_min_max(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
+        if !self
+            .decisions
+            .contains(&(inner_loop.rate, Decision::FastMinMax))
+        {
             return Vec::new();
         }
-        self.may_be_quick(region, inner_loop)
+        self.may_use_fast_min_max(region, inner_loop)
     }
 
     /// Returns the extrema that may use fast min/max.
-    fn may_be_quick(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
+    fn may_use_fast_min_max(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
         let (lanes, unroll) = self.vectors(inner_loop.rate);
         // An exit position is lost when the range is recomputed.
         let mut extrema = match inner_loop.exits.is_empty() && !inner_loop.changes_what_it_reads() {

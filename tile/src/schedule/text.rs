@@ -81,7 +81,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `partition`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `fastminmax`, `ask`, `stream N`, `partition`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -188,7 +188,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             lanes: 1,
             unroll: unroll.parse().ok()?,
         }),
-        ["quick"] => Some(Decision::Quick),
+        ["fastminmax"] => Some(Decision::FastMinMax),
         ["ask"] => Some(Decision::Ask),
         ["stream", least] => Some(Decision::Stream(least.parse().ok()?)),
         ["partition"] => Some(Decision::Partition),

@@ -258,13 +258,13 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "extrema in doubt are believed",
-        file: "lower/quick.rs",
+        file: "lower/fast_min_max.rs",
         sound: "self.op(\"either\", Ty::Bool, Op::Or, &[nothing, zero])",
         faulty: "self.op(\"either\", Ty::Bool, Op::And, &[nothing, zero])",
     },
     Fault {
         what: "lanes that are no number stay so",
-        file: "lower/quick.rs",
+        file: "lower/fast_min_max.rs",
         sound: "let begin = lower.op(\"begin\", shape.ty, Op::Select, &[number, some, losing]);",
         faulty: "let begin = lower.op(\"begin\", shape.ty, Op::Select, &[number, some, some]);",
     },

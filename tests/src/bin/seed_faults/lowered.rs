@@ -306,10 +306,10 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = shape;",
     },
     Fault {
-        what: "extrema that segments share are found quickly, and believed",
+        what: "extrema that segments share are found by fast min/max, and believed",
         file: "lower/segment.rs",
-        sound: "self.quick.retain(|e| groups.iter().any(|(_, v)| *v == e.var));",
-        faulty: "if !groups.is_empty() { self.quick.retain(|e| groups.iter().any(|(_, v)| *v == e.var)); }",
+        sound: "self.fast_min_max.retain(|e| groups.iter().any(|(_, v)| *v == e.var));",
+        faulty: "if !groups.is_empty() { self.fast_min_max.retain(|e| groups.iter().any(|(_, v)| *v == e.var)); }",
     },
     Fault {
         what: "a segment that is left has taken all its steps",

@@ -68,7 +68,7 @@ pub(super) fn many_side_by_side(
         true => with(region, &schedule, inner_loop.rate, Decision::Ask).unwrap_or(schedule),
         false => schedule,
     };
-    Some(quick(region, inner_loop, schedule))
+    Some(fast_min_max(region, inner_loop, schedule))
 }
 
 /// Vectorises the steps of segments, with an iteration covering all lanes. The result is none if
@@ -152,7 +152,7 @@ pub(super) fn segments_side_by_side(
     let schedule = with(region, &schedule, inner_loop.rate, vectorise)?;
     match partition {
         Some(_) => Some(schedule),
-        None => Some(quick(region, inner_loop, schedule)),
+        None => Some(fast_min_max(region, inner_loop, schedule)),
     }
 }
 
@@ -206,8 +206,12 @@ fn partition_lanes(region: &Region, inner_loop: &InnerLoop) -> Option<Schedule> 
 }
 
 /// Uses fast min/max for floats where legal: a range is rarely recomputed.
-pub(super) fn quick(region: &Region, inner_loop: &InnerLoop, schedule: Schedule) -> Schedule {
-    with(region, &schedule, inner_loop.rate, Decision::Quick).unwrap_or(schedule)
+pub(super) fn fast_min_max(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    schedule: Schedule,
+) -> Schedule {
+    with(region, &schedule, inner_loop.rate, Decision::FastMinMax).unwrap_or(schedule)
 }
 
 /// Returns the vectors per iteration: enough for all lanes, or more if the iteration only tests for

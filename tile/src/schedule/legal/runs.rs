@@ -66,7 +66,7 @@ fn is_beside(d: &Decision) -> bool {
         | Decision::Distribute { .. }
         | Decision::Buffer(_)
         | Decision::Admit(_)
-        | Decision::Quick
+        | Decision::FastMinMax
         | Decision::Ask => true,
     }
 }

@@ -1,8 +1,9 @@
 //! The largest and smallest floats by one instruction, and again by the rules where that leaves them in doubt.
 //!
-//! The operators ignore NaN and order zeros, where the instruction keeps the old value: for NaN, and for equal ones. So a lane
-//! that is no number yet begins as the infinity that loses to everything. If it ends as that, or as a zero, nobody knows
-//! what the rules would say, and the range is gone through again for these folds alone, from the lanes in the frame.
+//! The operators ignore NaN and order zeros, where the instruction keeps the old value: for NaN, and for equal ones. So
+//! a lane that is no number yet begins as the infinity that loses to everything. If it ends as that, or as a zero,
+//! nobody knows what the rules would say, and the range is gone through again for these folds alone, from the lanes in
+//! the frame.
 
 use super::Lower;
 use super::nest::Segment;
@@ -14,7 +15,8 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
 impl Lower<'_, '_> {
-    /// Whether a statement is done in this pass over the range: in a second one only what leaves no trace, and the folds.
+    /// Whether a statement is done in this pass over the range: in a second one only what leaves no trace, and the
+    /// folds.
     pub(super) fn is_done(&self, s: &Stmt) -> bool {
         let Some(again) = &self.again else {
             return true;
@@ -30,8 +32,8 @@ impl Lower<'_, '_> {
     }
 
     /// Lanes begin as a number.
-    pub(super) fn begin_quick(&mut self) {
-        for e in self.quick.clone() {
+    pub(super) fn begin_fast_min_max(&mut self) {
+        for e in self.fast_min_max.clone() {
             let losing = self.losing(e);
             self.each_some(e, |lower, place, some| {
                 let shape = lower.shape(some);
@@ -59,12 +61,12 @@ impl Lower<'_, '_> {
 
     /// The range again for extrema that are in doubt.
     pub(super) fn find_again(&mut self, lanes: &[(GroupId, Var)]) {
-        if self.quick.is_empty() {
+        if self.fast_min_max.is_empty() {
             return;
         }
         let doubt = self.add("doubt", Shape::scalar(Ty::Bool), Origin::Register);
         self.set(doubt, Const::bool(false).into());
-        for e in self.quick.clone() {
+        for e in self.fast_min_max.clone() {
             self.each_some(e, |lower, _, some| {
                 let of = lower.says_nothing(e, some);
                 let any = lower.add("any", Shape::scalar(Ty::Bool), Origin::Let);
@@ -74,12 +76,12 @@ impl Lower<'_, '_> {
             });
         }
         let outer = std::mem::take(&mut self.out);
-        for e in self.quick.clone() {
+        for e in self.fast_min_max.clone() {
             let register = self.carried[&e.var];
             let shape = self.tile.shape(register);
             self.copy(Memory::Lanes(e.var), Memory::Register(register), shape);
         }
-        self.again = Some(self.quick.clone());
+        self.again = Some(self.fast_min_max.clone());
         self.turns_of_range(lanes);
         self.again = None;
         let then = self.body(outer);
@@ -91,8 +93,8 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// What extrema of a segment come to, whose lanes began as what loses to everything. If that says nothing, the segment is
-    /// gone through again for them.
+    /// What extrema of a segment come to, whose lanes began as what loses to everything. If that says nothing, the
+    /// segment is gone through again for them.
     pub(super) fn find_segment_again(
         &mut self,
         (from, to, rooms): Segment,
@@ -100,7 +102,7 @@ impl Lower<'_, '_> {
     ) -> FxHashMap<Var, Value> {
         let mut found = FxHashMap::default();
         let mut doubt: Option<Operand> = None;
-        for e in self.quick.clone() {
+        for e in self.fast_min_max.clone() {
             let best = self.halves(e.var, (e.op, true));
             let shape = self.shape(best);
             let register = self.add("found", shape, Origin::Register);
@@ -116,7 +118,7 @@ impl Lower<'_, '_> {
             return found;
         };
         let outer = std::mem::take(&mut self.out);
-        for e in self.quick.clone() {
+        for e in self.fast_min_max.clone() {
             let identity = self.identity(e.var);
             self.set(self.carried[&e.var], identity);
         }
@@ -135,11 +137,11 @@ impl Lower<'_, '_> {
             _ => true,
         });
         let proofs = std::mem::replace(&mut self.proofs, proofs);
-        self.again = Some(self.quick.clone());
+        self.again = Some(self.fast_min_max.clone());
         self.go_through((from, to, &same), groups, self.has_turns());
         self.again = None;
         self.proofs = proofs;
-        for e in self.quick.clone() {
+        for e in self.fast_min_max.clone() {
             let best = self.halves(e.var, (e.op, false));
             self.set(found[&e.var], best);
         }
