@@ -55,7 +55,7 @@ const IN_ZIPS: [&str; 9] = [
     "vectorise 2",
     "vectorise 4",
     "vectorise 8",
-    "distribute",
+    "fission",
 ];
 /// More steps than this are not taken: arguments are drawn too, and some are long.
 const STEPS: u64 = 3000;

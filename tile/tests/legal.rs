@@ -162,7 +162,7 @@ fn cases() -> Vec<Case> {
         case(
             "beside runs side by side nothing else is decided",
             "steepest",
-            "r0 distribute wait 8 work 64 buffer 64\nr0 runs 8",
+            "r0 fission wait 8 work 64 buffer 64\nr0 runs 8",
         ),
         changed(
             "a piece would read what another one has yet to write",
@@ -171,7 +171,7 @@ fn cases() -> Vec<Case> {
                 "  goto bottom_0\nbottom_0",
                 "  let old_1 = readArray out_1 elt_0\n  writeArray out_1 elt_0 old_1\n  goto bottom_0\nbottom_0".into(),
             ),
-            "r0 distribute wait 8 work 64 buffer 64",
+            "r0 fission wait 8 work 64 buffer 64",
         ),
         case(
             "its guard has exits, which must be asked step by step",
@@ -227,27 +227,27 @@ fn cases() -> Vec<Case> {
         case(
             "the rate is no innermost loop",
             "filter_sum",
-            "r2 distribute wait 8 work 64 buffer 64",
+            "r2 fission wait 8 work 64 buffer 64",
         ),
         case(
             "a buffer has a power of two of elements, at most 256, and those of a turn",
             "filter_sum",
-            "r0 distribute wait 8 work 64 buffer 512",
+            "r0 fission wait 8 work 64 buffer 512",
         ),
         case(
             "a buffer has a power of two of elements, at most 256, and those of a turn",
             "map",
-            "r0 vectorise 8 unroll 4\nr0 distribute wait 8 work 64 buffer 16",
+            "r0 vectorise 8 unroll 4\nr0 fission wait 8 work 64 buffer 16",
         ),
         case(
             "its guard has exits, which must be asked step by step",
             "exit_filter_take",
-            "r0 distribute wait 8 work 64 buffer 64",
+            "r0 fission wait 8 work 64 buffer 64",
         ),
         case(
             "it is in a step of another loop, or another in its own",
             "normalise",
-            "r1 distribute wait 8 work 64 buffer 64",
+            "r1 fission wait 8 work 64 buffer 64",
         ),
         case(
             "its guard has exits, which must be asked step by step",

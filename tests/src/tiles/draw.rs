@@ -187,7 +187,7 @@ impl Drawn {
                 "ask",
                 "stream",
                 "partition",
-                "distribute",
+                "fission",
             ]
             .map(str::to_string),
         );
@@ -274,7 +274,7 @@ fn name(d: &Decision) -> String {
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Stream(_) => "stream".to_string(),
         Decision::Partition => "partition".to_string(),
-        Decision::Distribute { .. } => "distribute".to_string(),
+        Decision::Fission { .. } => "fission".to_string(),
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::FastMinMax => "fastminmax".to_string(),
@@ -317,9 +317,9 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let rule = "runs side by side are a power of two, from 2 to 16";
             (rule, (rate, Decision::Runs(lanes)))
         }
-        (rate, Decision::Distribute { wait, work, .. }) if once => {
+        (rate, Decision::Fission { wait, work, .. }) if once => {
             let steps = rng.pick(&[0, 100, 512]);
-            let pieces = Decision::Distribute { wait, work, steps };
+            let pieces = Decision::Fission { wait, work, steps };
             (
                 "a buffer has a power of two of elements, at most 256, and those of a turn",
                 (rate, pieces),
@@ -496,7 +496,7 @@ fn draw_of(
     if rng.chance(50) {
         let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
         let steps = 1 << (4 + rng.below(5));
-        let pieces = Decision::Distribute { wait, work, steps };
+        let pieces = Decision::Fission { wait, work, steps };
         propose(schedule, inner_loop.rate, pieces);
     }
     if rng.chance(50) {

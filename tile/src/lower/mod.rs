@@ -26,15 +26,15 @@
 //! | `literals` | what is known at a place, and so is not computed |
 //! | `names` | names of values |
 //! | `clean` | what nobody needs goes |
-//! | `distribute` | long bodies in pieces |
+//! | `fission` | long bodies in pieces |
 //! | `zip` | cursors through buffers |
 
 mod apart;
 mod cases;
 mod chain;
 mod clean;
-mod distribute;
 mod fast_min_max;
+mod fission;
 mod frame;
 mod goes;
 mod joins;
@@ -127,7 +127,7 @@ pub fn tiles(
             lower.tile.name += &format!("_{version}");
         }
         lower.write();
-        lower.distribute();
+        lower.fission();
         lower.tile
     };
     let write =

@@ -186,8 +186,8 @@ pub(super) fn allows(
             Some(inner_loop) => partitions(region, inner_loop),
             None => Err("the rate is no innermost loop"),
         },
-        Decision::Distribute { steps, .. } => match region.inner_loop(rate) {
-            Some(inner_loop) => distributes(region, schedule, inner_loop, steps),
+        Decision::Fission { steps, .. } => match region.inner_loop(rate) {
+            Some(inner_loop) => fission(region, schedule, inner_loop, steps),
             None => Err("the rate is no innermost loop"),
         },
         Decision::Buffer(elements) => {
@@ -263,7 +263,7 @@ fn asks(schedule: &Schedule, inner_loop: &InnerLoop) -> Result<(), &'static str>
 }
 
 /// Checks whether an innermost loop's body may be split by fission.
-fn distributes(
+fn fission(
     region: &Region,
     schedule: &Schedule,
     inner_loop: &InnerLoop,

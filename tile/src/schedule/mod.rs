@@ -63,7 +63,7 @@ pub enum Decision {
     Partition,
     /// Loop fission, for an innermost loop: each piece of the body runs over a whole range before
     /// the next piece. Values that cross pieces pass through buffers.
-    Distribute {
+    Fission {
         /// The maximum latency of a piece's critical path, in cycles. A piece with enough other
         /// work may exceed it.
         wait: u32,
@@ -143,8 +143,8 @@ impl fmt::Display for Decision {
             }
             Decision::Stream(least) => write!(f, "stream {least}"),
             Decision::Partition => f.write_str("partition"),
-            Decision::Distribute { wait, work, steps } => {
-                write!(f, "distribute wait {wait} work {work} buffer {steps}")
+            Decision::Fission { wait, work, steps } => {
+                write!(f, "fission wait {wait} work {work} buffer {steps}")
             }
             Decision::Buffer(elements) => write!(f, "buffer {elements}"),
             Decision::Admit(how) => f.write_str(how.name()),
@@ -277,9 +277,8 @@ impl Schedule {
     }
 
     /// Tells whether an innermost loop's body is split by fission.
-    pub fn distributes(&self, rate: RateId) -> bool {
-        let of =
-            |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Distribute { .. });
+    pub fn has_fission(&self, rate: RateId) -> bool {
+        let of = |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Fission { .. });
         self.decisions.iter().any(of)
     }
 
@@ -330,7 +329,7 @@ impl Schedule {
                 d,
                 Decision::Vectorise { .. }
                     | Decision::Runs(_)
-                    | Decision::Distribute { .. }
+                    | Decision::Fission { .. }
                     | Decision::Ask
             )
         };

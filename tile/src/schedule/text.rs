@@ -81,7 +81,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `fastminmax`, `ask`, `stream N`, `partition`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `fastminmax`, `ask`, `stream N`, `partition`, `fission wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -192,7 +192,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
         ["ask"] => Some(Decision::Ask),
         ["stream", least] => Some(Decision::Stream(least.parse().ok()?)),
         ["partition"] => Some(Decision::Partition),
-        ["distribute", "wait", wait, "work", work, "buffer", steps] => Some(Decision::Distribute {
+        ["fission", "wait", wait, "work", work, "buffer", steps] => Some(Decision::Fission {
             wait: wait.parse().ok()?,
             work: work.parse().ok()?,
             steps: steps.parse().ok()?,

@@ -176,7 +176,7 @@ impl File {
             None => choose(region, &self.helpers.target, Aim::Speed),
         };
         let fits =
-            |s: &&InnerLoop| s.statements.len() <= MAX_STATEMENTS || schedule.distributes(s.rate);
+            |s: &&InnerLoop| s.statements.len() <= MAX_STATEMENTS || schedule.has_fission(s.rate);
         // For some there are no words.
         let inner_loops = region.inner_loops().filter(fits);
         let inner_loops = inner_loops.filter_map(|s| lower::tiles(region, s, &schedule).ok());

@@ -218,7 +218,7 @@ fn in_pieces(
     if turns(inner_loop) || !waits && whole.work <= 2 * u64::from(most) {
         return None;
     }
-    let pieces = Decision::Distribute {
+    let pieces = Decision::Fission {
         wait: WAIT,
         work: most,
         steps: BUFFER.max(lanes * unroll),

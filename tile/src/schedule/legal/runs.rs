@@ -63,7 +63,7 @@ fn is_beside(d: &Decision) -> bool {
         Decision::Vectorise { .. }
         | Decision::Stream(_)
         | Decision::Partition
-        | Decision::Distribute { .. }
+        | Decision::Fission { .. }
         | Decision::Buffer(_)
         | Decision::Admit(_)
         | Decision::FastMinMax

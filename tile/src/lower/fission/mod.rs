@@ -92,15 +92,13 @@ impl Turns {
 
 impl Lower<'_, '_> {
     /// Cuts the body of the loop over the range, if that is decided, and there is more than one piece of it.
-    pub(super) fn distribute(&mut self) {
+    pub(super) fn fission(&mut self) {
         let of = |(r, d): &(RateId, Decision)| match *d {
-            Decision::Distribute { wait, work, steps } if *r == self.inner_loop.rate => {
-                Some(Limits {
-                    wait: wait.into(),
-                    work: work.into(),
-                    steps: steps.into(),
-                })
-            }
+            Decision::Fission { wait, work, steps } if *r == self.inner_loop.rate => Some(Limits {
+                wait: wait.into(),
+                work: work.into(),
+                steps: steps.into(),
+            }),
             _ => None,
         };
         let Some(limits) = self.schedule.decisions().iter().find_map(of) else {
