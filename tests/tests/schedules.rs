@@ -141,7 +141,7 @@ fn loops_over_segments() {
         "segment in vectors",
         "segment again",
         "segment aligned",
-        "segment once",
+        "single-trip segment",
         "segment in a segment",
         "rehearse",
         "halves beat",
@@ -150,10 +150,10 @@ fn loops_over_segments() {
         "room at a sum in vectors",
         "exit around segments in vectors",
         "filter beside segments",
-        "rest of a segment",
+        "scalar epilogue",
         "shared lanes",
         "shared lanes in vectors",
-        "rest beside shared lanes",
+        "scalar epilogue beside shared lanes",
         "shared lanes beside few",
         "shared lanes beside few in vectors",
         "buffer",
@@ -260,7 +260,8 @@ fn loops_that_fold_in_runs() {
     }
 }
 
-/// A seed with which a loop of a program is to run one of these decisions, or pairs of them, if there is one among some.
+/// A seed with which a loop of a program is to run one of these decisions, or pairs of them, if there is one among
+/// some.
 fn promises(p: &Program, missing: &[String]) -> Option<u64> {
     let explained = Engine::interp().explain(&p.build().roots);
     let mut loops = explained.map_or(Vec::new(), |e| e.loops);

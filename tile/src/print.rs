@@ -195,13 +195,16 @@ impl Shown<'_> {
                     open.push((body, depth + 1, None));
                 }
                 StmtKind::Segment {
-                    body, tail, rest, ..
+                    body,
+                    epilogue,
+                    scalar_epilogue,
+                    ..
                 } => {
-                    if !rest.is_empty() {
-                        open.push((rest, depth + 1, Some("rest".to_string())));
+                    if !scalar_epilogue.is_empty() {
+                        open.push((scalar_epilogue, depth + 1, Some("scalar".to_string())));
                     }
-                    if !tail.is_empty() {
-                        open.push((tail, depth + 1, Some("tail".to_string())));
+                    if !epilogue.is_empty() {
+                        open.push((epilogue, depth + 1, Some("epilogue".to_string())));
                     }
                     open.push((body, depth + 1, None));
                 }
@@ -388,7 +391,7 @@ impl Shown<'_> {
                 to,
                 step,
                 aligned,
-                once,
+                single_trip,
                 again,
                 rooms,
                 ..
@@ -401,8 +404,8 @@ impl Shown<'_> {
                 if *aligned {
                     f.write_str(" aligned")?;
                 }
-                if *once {
-                    f.write_str(" once")?;
+                if *single_trip {
+                    f.write_str(" single")?;
                 }
                 if *again {
                     f.write_str(" again")?;

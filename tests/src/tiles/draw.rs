@@ -78,11 +78,14 @@ impl Drawn {
                 });
             }
             if let StmtKind::Segment {
-                body, tail, rest, ..
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
             } = &s.kind
             {
-                self.note_segment([body, tail, rest]);
-                let one_by_one = tail.is_empty() && lanes_beside_few(program, tile, body);
+                self.note_segment([body, epilogue, scalar_epilogue]);
+                let one_by_one = epilogue.is_empty() && lanes_beside_few(program, tile, body);
                 (self.said).extend(one_by_one.then_some("shared lanes beside few"));
             }
             self.said.extend(match &s.kind {
@@ -102,7 +105,9 @@ impl Drawn {
                 StmtKind::Rehearse { .. } => Some("rehearse"),
                 StmtKind::Segment { again: true, .. } => Some("segment again"),
                 StmtKind::Segment { aligned: true, .. } => Some("segment aligned"),
-                StmtKind::Segment { once: true, .. } => Some("segment once"),
+                StmtKind::Segment {
+                    single_trip: true, ..
+                } => Some("single-trip segment"),
                 StmtKind::Halves { beats: true, .. } => Some("halves beat"),
                 StmtKind::Segment { body, .. } if has_segments(body) => {
                     Some("segment in a segment")
@@ -123,7 +128,7 @@ impl Drawn {
     }
 
     /// Notes what the bodies of a segment do that others do not.
-    fn note_segment(&mut self, [body, tail, rest]: [&[Stmt]; 3]) {
+    fn note_segment(&mut self, [body, epilogue, scalar_epilogue]: [&[Stmt]; 3]) {
         let shares = |stmts: &[Stmt]| {
             let mut shares = false;
             each_stmt(stmts, &mut |s| {
@@ -132,13 +137,16 @@ impl Drawn {
             shares
         };
         let said = [
-            (!rest.is_empty(), "rest of a segment"),
-            (shares(tail), "shared lanes in vectors"),
-            (tail.is_empty() && shares(body), "shared lanes"),
-            (shares(tail) && !rest.is_empty(), "rest beside shared lanes"),
-            // What is short is all tail, and has lanes of its own.
+            (!scalar_epilogue.is_empty(), "scalar epilogue"),
+            (shares(epilogue), "shared lanes in vectors"),
+            (epilogue.is_empty() && shares(body), "shared lanes"),
             (
-                shares(tail) && body.is_empty(),
+                shares(epilogue) && !scalar_epilogue.is_empty(),
+                "scalar epilogue beside shared lanes",
+            ),
+            // What is short is all epilogue, and has lanes of its own.
+            (
+                shares(epilogue) && body.is_empty(),
                 "shared lanes beside few in vectors",
             ),
         ];

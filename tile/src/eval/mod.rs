@@ -464,12 +464,12 @@ impl Run<'_> {
                 to,
                 step,
                 aligned,
-                once,
+                single_trip,
                 again,
                 rooms,
                 body,
-                tail,
-                rest,
+                epilogue,
+                scalar_epilogue,
             } => {
                 let begins = *from;
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
@@ -477,23 +477,25 @@ impl Run<'_> {
                 let range = (to.wrapping_sub(from), *step);
                 let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(begins, room.1);
                 let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
-                if (from < to || *once) && (*again || self.enter_segment(range, *once, &rooms)?) {
+                if (from < to || *single_trip)
+                    && (*again || self.enter_segment(range, *single_trip, &rooms)?)
+                {
                     let mut at = from - before;
                     let around = self.stop.replace(to);
-                    if *once && to.wrapping_sub(from) > *step {
+                    if *single_trip && to.wrapping_sub(from) > *step {
                         return Err(Fault {
-                            what: "a segment of one turn has more steps".to_string(),
+                            what: "a single-trip segment has more steps".to_string(),
                         });
                     }
-                    if *once {
+                    if *single_trip {
                         self.set(*counter, |_, _| from);
-                        self.stmts(tail)?;
+                        self.stmts(epilogue)?;
                         at = to;
                     }
                     while at < to && !self.leaving {
                         self.set(*counter, |_, _| at);
-                        let is_tail = *step > 1 && (to - at <= *step || at < from);
-                        self.stmts(if is_tail { tail } else { body })?;
+                        let is_epilogue = *step > 1 && (to - at <= *step || at < from);
+                        self.stmts(if is_epilogue { epilogue } else { body })?;
                         at = at.saturating_add(*step);
                     }
                     if *step > 1 && self.leaving && self.left.is_none() {
@@ -501,7 +503,7 @@ impl Run<'_> {
                         let mut at = self.stop.replace(to).unwrap_or(from).max(from);
                         while at < to && !self.leaving {
                             self.set(*counter, |_, _| at);
-                            self.stmts(rest)?;
+                            self.stmts(scalar_epilogue)?;
                             at += 1;
                         }
                     }
@@ -587,10 +589,12 @@ impl Run<'_> {
     fn enter_segment(
         &mut self,
         (size, step): (u64, u64),
-        once: bool,
+        single_trip: bool,
         rooms: &[((Var, Operand), bool)],
     ) -> Result<bool, Fault> {
-        let turns = size.max(u64::from(once)).checked_next_multiple_of(step);
+        let turns = size
+            .max(u64::from(single_trip))
+            .checked_next_multiple_of(step);
         let room = |((array, index), whole): &((Var, Operand), bool)| {
             let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
             match whole {

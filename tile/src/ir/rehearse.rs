@@ -101,13 +101,16 @@ impl Kept<'_> {
     fn segment(&self, kind: &StmtKind) -> Result<StmtKind, &'static str> {
         let mut kept = kind.clone();
         let StmtKind::Segment {
-            body, tail, rest, ..
+            body,
+            epilogue,
+            scalar_epilogue,
+            ..
         } = &mut kept
         else {
             return Ok(kept);
         };
         let mut segments = false;
-        for stmts in [body, tail, rest] {
+        for stmts in [body, epilogue, scalar_epilogue] {
             each_stmt(stmts, &mut |s| {
                 segments |= matches!(s.kind, StmtKind::Segment { .. });
             });

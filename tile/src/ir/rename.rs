@@ -132,15 +132,15 @@ impl StmtKind {
                 to,
                 rooms,
                 body,
-                tail,
-                rest,
+                epilogue,
+                scalar_epilogue,
                 ..
             } => {
                 f(counter);
                 operand(from, f);
                 operand(to, f);
                 rooms.iter_mut().for_each(|(_, index)| operand(index, f));
-                let inner = body.iter_mut().chain(tail).chain(rest);
+                let inner = body.iter_mut().chain(epilogue).chain(scalar_epilogue);
                 inner.for_each(|s| s.kind.each_value_mut(f));
             }
             StmtKind::Rehearse { body } => {

@@ -334,17 +334,17 @@ pub enum StmtKind {
     /// ends there.
     ///
     /// `segment i in a .. b step s`: each iteration takes `s` steps. The last iteration may have
-    /// fewer and runs in `tail`. There, accesses that rely on a capacity check are masked to the
+    /// fewer and runs in `epilogue`. There, accesses that rely on a capacity check are masked to the
     /// remaining steps.
     ///
     /// `segment i in a .. b step s aligned`: iterations begin at multiples of `s`. The first
-    /// iteration may then also be partial. It begins before the segment does and runs in `tail`.
+    /// iteration may then also be partial. It begins before the segment does and runs in `epilogue`.
     ///
-    /// An iteration of several steps may exit before it has any effect. `rest` then takes its steps
+    /// An iteration of several steps may exit before it has any effect. `scalar_epilogue` then takes its steps
     /// and all later ones one by one.
     ///
-    /// `segment i in a .. b step s once`: a single trip. All steps fit in one iteration, which runs
-    /// in `tail`, even if there are no steps.
+    /// `segment i in a .. b step s single`: a single trip. All steps fit in one iteration, which runs
+    /// in `epilogue`, even if there are no steps.
     ///
     /// `segment i in a .. b again`: repeats a segment that already fitted in this iteration. Its
     /// steps do not count a second time.
@@ -360,7 +360,7 @@ pub enum StmtKind {
         /// Whether iterations begin at multiples of the step.
         aligned: bool,
         /// Whether there is exactly one iteration.
-        once: bool,
+        single_trip: bool,
         /// Whether it repeats an earlier segment.
         again: bool,
         /// Capacity checks: arrays and first indices. From each index on, the array must have as
@@ -373,10 +373,10 @@ pub enum StmtKind {
         /// one.
         body: Vec<Stmt>,
         /// The epilogue: the body of a partial or last iteration.
-        tail: Vec<Stmt>,
+        epilogue: Vec<Stmt>,
         /// The scalar epilogue: runs each step after an iteration that exited, if iterations have
         /// several steps.
-        rest: Vec<Stmt>,
+        scalar_epilogue: Vec<Stmt>,
     },
     /// `rehearse { .. }`: runs its body only if all of its segments fit. A dry run first executes a
     /// copy without side effects ([`rehearsal`](super::rehearsal)). If a segment does not fit, the
@@ -412,8 +412,11 @@ impl StmtKind {
         match self {
             StmtKind::For { body, .. } | StmtKind::Rehearse { body } => vec![body],
             StmtKind::Segment {
-                body, tail, rest, ..
-            } => vec![body, tail, rest],
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
+            } => vec![body, epilogue, scalar_epilogue],
             StmtKind::If { then, other, .. } => vec![then, other],
             StmtKind::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),

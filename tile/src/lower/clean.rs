@@ -68,11 +68,14 @@ fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
         match &mut s.kind {
             StmtKind::For { body, .. } | StmtKind::Rehearse { body } => keep(tile, body, needed),
             StmtKind::Segment {
-                body, tail, rest, ..
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
             } => {
                 keep(tile, body, needed);
-                keep(tile, tail, needed);
-                keep(tile, rest, needed);
+                keep(tile, epilogue, needed);
+                keep(tile, scalar_epilogue, needed);
             }
             StmtKind::If { then, other, .. } => {
                 keep(tile, then, needed);

@@ -199,12 +199,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             to,
             step: 1,
             aligned: false,
-            once: false,
+            single_trip: false,
             again: false,
             rooms: rooms.to_vec(),
             body,
-            tail: Vec::new(),
-            rest: Vec::new(),
+            epilogue: Vec::new(),
+            scalar_epilogue: Vec::new(),
         });
     }
 

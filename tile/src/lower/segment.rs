@@ -1,5 +1,5 @@
-//! Segments in vectors: turns of as many steps as a turn of vectors takes, and a tail in which what is not there has no
-//! effect.
+//! Segments in vectors: turns of as many steps as a turn of vectors takes, and an epilogue in which what is not there
+//! has no effect.
 //!
 //! A fold that begins anew has its lanes in registers. Which lane an element goes to depends on where its segment
 //! begins; but lanes are joined by halves, and operators and functions commute, so that turning all lanes around
@@ -314,7 +314,7 @@ impl Lower<'_, '_> {
     }
 
     /// The steps of a segment from the turn on that was left, one by one.
-    fn rest(&mut self, counter: Value, lanes: &[(GroupId, Var)]) -> Vec<Stmt> {
+    fn scalar_epilogue(&mut self, counter: Value, lanes: &[(GroupId, Var)]) -> Vec<Stmt> {
         if self.inner_loop.exits.is_empty() {
             return Vec::new();
         }
@@ -326,10 +326,10 @@ impl Lower<'_, '_> {
         self.now.extend(flagged.collect::<Vec<(Var, Operand)>>());
         self.known.clear();
         self.next = self.waiting();
-        let rest = self.step_of_segment(None, lanes);
+        let steps = self.step_of_segment(None, lanes);
         (self.lanes, self.unroll, self.next) = around;
         self.flags = flags;
-        rest
+        steps
     }
 
     /// The segment, and what its lanes have come to.
@@ -339,7 +339,7 @@ impl Lower<'_, '_> {
         self.end_folds(segment, groups);
     }
 
-    /// Whether a segment has turns in front of its tail: a short one is all tail.
+    /// Whether a segment has turns in front of its epilogue: a short one is all epilogue.
     pub(super) fn has_turns(&self) -> bool {
         self.most >= MAX_LANES
     }
@@ -418,7 +418,7 @@ impl Lower<'_, '_> {
         to.into()
     }
 
-    /// The turns of a segment, which are all tail if it is short.
+    /// The turns of a segment, which are all epilogue if it is short.
     pub(super) fn go_through(
         &mut self,
         (from, to, rooms): Segment,
@@ -431,8 +431,8 @@ impl Lower<'_, '_> {
             true => self.turn_of(counter, None, groups),
             false => Vec::new(),
         };
-        let tail = self.turn_of(counter, Some((from, to)), groups);
-        let rest = self.rest(counter, groups);
+        let epilogue = self.turn_of(counter, Some((from, to)), groups);
+        let scalar_epilogue = self.scalar_epilogue(counter, groups);
         self.comb = comb;
         let aligned = is_aligned(self.region, self.inner_loop, self.schedule);
         self.push(StmtKind::Segment {
@@ -441,12 +441,12 @@ impl Lower<'_, '_> {
             to,
             step: u64::from(self.lanes * self.unroll),
             aligned,
-            once: !has_turns && !aligned,
+            single_trip: !has_turns && !aligned,
             again: self.again.is_some() || self.fits,
             rooms: rooms.to_vec(),
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
         });
     }
 
@@ -469,8 +469,8 @@ impl Lower<'_, '_> {
         Some(here)
     }
 
-    /// The mask under which a tail loads at an index, if its room is not one for whole turns: that of the steps that
-    /// are there.
+    /// The mask under which an epilogue loads at an index, if its room is not one for whole turns: that of the steps
+    /// that are there.
     pub(super) fn those_there(&self, index: Atom) -> Option<Operand> {
         self.within?;
         let v = index.var()?;

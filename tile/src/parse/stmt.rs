@@ -102,10 +102,13 @@ impl<'t> Parser<'t> {
                 *body = self.body(depth + 1)?;
             }
             StmtKind::Segment {
-                body, tail, rest, ..
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
             } => {
                 *body = self.body(depth + 1)?;
-                for (title, stmts) in [("tail", tail), ("rest", rest)] {
+                for (title, stmts) in [("epilogue", epilogue), ("scalar", scalar_epilogue)] {
                     if let Some(mut line) = self.title(title, depth) {
                         line.expect(title)?;
                         line.end()?;
@@ -346,7 +349,7 @@ impl<'t> Parser<'t> {
             false => 1,
         };
         let aligned = line.eat("aligned");
-        let once = line.eat("once");
+        let single_trip = line.eat("single");
         let again = line.eat("again");
         let mut rooms = Vec::new();
         while line.eat("room") {
@@ -360,12 +363,12 @@ impl<'t> Parser<'t> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
             rooms,
             body: Vec::new(),
-            tail: Vec::new(),
-            rest: Vec::new(),
+            epilogue: Vec::new(),
+            scalar_epilogue: Vec::new(),
         })
     }
 

@@ -441,7 +441,7 @@ impl<'a> Walk<'_, 'a> {
                     return Err("the room is that of another array or index");
                 }
                 if !around.has_steps(self.tile, *index, (low, plus), under) {
-                    return Err("nothing keeps a tail to the steps that there are");
+                    return Err("nothing keeps an epilogue to the steps that there are");
                 }
                 within(plus, around.step)
                     .then_some(())

@@ -43,7 +43,7 @@ pub(super) struct Around<'a> {
     pub(super) aligned: bool,
     pub(super) rooms: &'a [(Var, Operand)],
     /// Whether this iteration may lack some steps.
-    is_tail: bool,
+    is_epilogue: bool,
     /// The facts about masks of existing steps.
     told: FxHashMap<Value, Told>,
     /// Values that its steps change.
@@ -104,7 +104,7 @@ impl Around<'_> {
         (low, high): (u64, u64),
         mask: Option<Operand>,
     ) -> bool {
-        if !self.is_tail || tile.asks_whole_turns(self.from, room) {
+        if !self.is_epilogue || tile.asks_whole_turns(self.from, room) {
             return true;
         }
         let told = mask.map_or(Told::default(), |mask| self.tells_of(mask));
@@ -131,7 +131,7 @@ pub(super) struct Fitted {
     from: Operand,
     to: Operand,
     step: u64,
-    once: bool,
+    single_trip: bool,
     rooms: Vec<(Var, Operand)>,
 }
 
@@ -165,12 +165,12 @@ impl<'a> Walk<'_, 'a> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
             rooms,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
         } = kind
         else {
             return;
@@ -180,21 +180,27 @@ impl<'a> Walk<'_, 'a> {
             let message = "aligned turns have several steps, and no room at a count";
             return self.faults.add(message);
         }
-        if *once && (*step == 1 || *aligned || !body.is_empty() || !rest.is_empty()) {
-            let message = "a segment of one turn has its steps in the tail";
+        if *single_trip
+            && (*step == 1 || *aligned || !body.is_empty() || !scalar_epilogue.is_empty())
+        {
+            let message = "a single-trip segment has its steps in the epilogue";
             return self.faults.add(message);
         }
         let (counter, from, step) = (*counter, *from, *step);
-        if !step.is_power_of_two() || step == 1 && !(tail.is_empty() && rest.is_empty()) {
-            let message = "a segment goes by a power of two, and has a tail and a rest only if that is more than one";
+        if !step.is_power_of_two()
+            || step == 1 && !(epilogue.is_empty() && scalar_epilogue.is_empty())
+        {
+            let message =
+                "a segment goes by a power of two, and has epilogues only if that is more than one";
             return self.faults.add(message);
         }
-        if step > 1 && rest.is_empty() && (leaves(body) || leaves(tail)) {
-            let message = "a segment in vectors is left to a rest";
+        if step > 1 && scalar_epilogue.is_empty() && (leaves(body) || leaves(epilogue)) {
+            let message = "a segment in vectors is left to a scalar epilogue";
             return self.faults.add(message);
         }
         let stays = |b: &&Vec<Stmt>| self.any_stays(b);
-        self.undoable &= ![body, tail, rest].iter().any(stays) || !has_segments(body);
+        self.undoable &=
+            ![body, epilogue, scalar_epilogue].iter().any(stays) || !has_segments(body);
         let fits = self.undoable || self.rehearsed;
         match (self.step, &self.segment) {
             (Some(_), None | Some(Around { step: 1, .. })) if *again => self.went_through(kind),
@@ -208,14 +214,14 @@ impl<'a> Walk<'_, 'a> {
                 return self.faults.add(message);
             }
         }
-        let changed = [changed(body), changed(tail), changed(rest)].concat();
+        let changed = [changed(body), changed(epilogue), changed(scalar_epilogue)].concat();
         let outer = self.segment.replace(Around {
             from,
             to: *to,
             step,
             aligned: *aligned,
             rooms,
-            is_tail: false,
+            is_epilogue: false,
             told: FxHashMap::default(),
             changed: changed.clone(),
         });
@@ -234,16 +240,20 @@ impl<'a> Walk<'_, 'a> {
         self.places.retain(|_, p| !speaks(p));
         let faults = self.faults.all.len();
         let mut lost: Vec<Value> = Vec::new();
-        let bodies = [(body, step, false), (tail, step, true), (rest, 1, false)];
-        for (body, step, is_tail) in bodies {
-            self.turn_of_segment((counter, step, is_tail), &[], &changed, body);
+        let bodies = [
+            (body, step, false),
+            (epilogue, step, true),
+            (scalar_epilogue, 1, false),
+        ];
+        for (body, step, is_epilogue) in bodies {
+            self.turn_of_segment((counter, step, is_epilogue), &[], &changed, body);
             let gone = self.gone.iter().filter(|(_, gone)| **gone > step);
             lost.extend(gone.map(|(v, _)| *v));
         }
         if !lost.is_empty() {
             self.faults.all.truncate(faults);
-            for (body, step, is_tail) in bodies {
-                self.turn_of_segment((counter, step, is_tail), &lost, &changed, body);
+            for (body, step, is_epilogue) in bodies {
+                self.turn_of_segment((counter, step, is_epilogue), &lost, &changed, body);
             }
         }
         self.segment = outer;
@@ -256,7 +266,7 @@ impl<'a> Walk<'_, 'a> {
                 from,
                 to,
                 step,
-                once: *once,
+                single_trip: *single_trip,
                 rooms,
             });
         }
@@ -284,7 +294,7 @@ impl<'a> Walk<'_, 'a> {
             from,
             to,
             step,
-            once,
+            single_trip,
             rooms,
             ..
         } = kind
@@ -296,7 +306,7 @@ impl<'a> Walk<'_, 'a> {
         let had = |f: &Fitted| {
             let all = rooms.iter().all(|room| f.rooms.contains(room));
             let same = f.step == *step || !rooms.iter().any(whole);
-            (f.from, f.to, f.once) == (*from, *to, *once) && same && all
+            (f.from, f.to, f.single_trip) == (*from, *to, *single_trip) && same && all
         };
         if !self.fitted.iter().any(had) {
             let message = "no segment with this range and these rooms was gone through before";
@@ -317,13 +327,13 @@ impl<'a> Walk<'_, 'a> {
     /// Checks an iteration of a segment, given the counts with unbounded increase.
     fn turn_of_segment(
         &mut self,
-        (counter, step, is_tail): (Value, u64, bool),
+        (counter, step, is_epilogue): (Value, u64, bool),
         lost: &[Value],
         changed: &[Value],
         body: &'a [Stmt],
     ) {
         if let Some(around) = &mut self.segment {
-            (around.step, around.is_tail) = (step, is_tail);
+            (around.step, around.is_epilogue) = (step, is_epilogue);
             around.told.clear();
         }
         changed.iter().for_each(|v| {

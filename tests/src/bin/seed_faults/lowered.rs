@@ -6,7 +6,7 @@ use super::Fault;
 /// interpreter does.
 pub(super) const LOWERED: &[Fault] = &[
     Fault {
-        what: "a tile forgets its tail",
+        what: "a tile forgets its epilogue",
         file: "lower/frame.rs",
         sound: "self.tile.entries.push(Entry::Whole(step));",
         faulty: "let _ = step;",
@@ -114,7 +114,7 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "_ = before;",
     },
     Fault {
-        what: "a vector of a tail that has steps is jumped over",
+        what: "a vector of an epilogue that has steps is jumped over",
         file: "lower/segment.rs",
         sound: "self.op(\"some\", Ty::Bool, Op::Lt, &[place.into(), left])",
         faulty: "self.op(\"some\", Ty::Bool, Op::Gt, &[place.into(), left])",
@@ -258,7 +258,7 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = stop;",
     },
     Fault {
-        what: "what a segment lacks in its tail counts",
+        what: "what a segment lacks in its epilogue counts",
         file: "lower/mod.rs",
         sound: "None => self.here,",
         faulty: "None => None,",
@@ -266,7 +266,7 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a segment needs no room for whole turns",
         file: "eval/mod.rs",
-        sound: "let turns = size.max(u64::from(once)).checked_next_multiple_of(step);",
+        sound: "let turns = size.max(u64::from(single_trip)).checked_next_multiple_of(step);",
         faulty: "let _ = (once, step); let turns = Some(size);",
     },
     Fault {
@@ -276,7 +276,7 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "false => true,",
     },
     Fault {
-        what: "a tail loads what is not there",
+        what: "an epilogue loads what is not there",
         file: "lower/segment.rs",
         sound: "self.here.filter(|_| goes_with_it)",
         faulty: "self.here.filter(|_| goes_with_it && false)",

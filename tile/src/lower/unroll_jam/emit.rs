@@ -414,14 +414,14 @@ fn is_plain(kind: &StmtKind) -> bool {
         StmtKind::Segment {
             aligned,
             again,
-            rest,
+            scalar_epilogue,
             body,
-            tail,
+            epilogue,
             ..
         } => {
-            let inner = body.iter().chain(tail);
+            let inner = body.iter().chain(epilogue);
             let has_segments = inner.into_iter().any(|s| has_segment(&s.kind));
-            !aligned && !again && rest.is_empty() && !has_segments
+            !aligned && !again && scalar_epilogue.is_empty() && !has_segments
         }
         _ => false,
     }

@@ -14,7 +14,7 @@ struct Part {
     to: Operand,
     rooms: Vec<(Var, Operand)>,
     body: Vec<Stmt>,
-    tail: Vec<Stmt>,
+    epilogue: Vec<Stmt>,
 }
 
 impl Emit {
@@ -35,13 +35,13 @@ impl Emit {
                     from,
                     to,
                     step,
-                    once,
+                    single_trip,
                     rooms,
                     body,
-                    tail,
+                    epilogue,
                     ..
                 } => {
-                    how = Some((step, once));
+                    how = Some((step, single_trip));
                     let (from, to) = (self.real(from), self.real(to));
                     let rooms = rooms.into_iter().map(|(a, at)| (a, self.real(at)));
                     parts.push(Part {
@@ -50,7 +50,7 @@ impl Emit {
                         to,
                         rooms: rooms.collect(),
                         body,
-                        tail,
+                        epilogue,
                     });
                 }
                 _ => return None,
@@ -98,7 +98,7 @@ impl Emit {
     }
 
     /// One segment, before which it is asked whether the steps of all fit.
-    fn one_segment(&mut self, (step, once): (u64, bool), parts: Vec<Part>) -> Option<()> {
+    fn one_segment(&mut self, (step, single_trip): (u64, bool), parts: Vec<Part>) -> Option<()> {
         let (from, to) = parts.first().map(|p| (p.from, p.to))?;
         let length = self.words.distance(from, to);
         let mut same = parts.iter();
@@ -111,7 +111,11 @@ impl Emit {
         self.make_fit(
             (from, to),
             &rooms,
-            if once { (step, true) } else { (1, false) },
+            if single_trip {
+                (step, true)
+            } else {
+                (1, false)
+            },
         );
         // The others have as many steps each, and their rooms have been asked for.
         let size = self.op("size", Op::Sub, &[to, from]);
@@ -121,10 +125,10 @@ impl Emit {
         self.make_fit((from, end.into()), &[], (1, false));
         let counter = parts[0].counter;
         let begins: Vec<(Value, Operand)> = parts.iter().map(|p| (p.counter, p.from)).collect();
-        let lists = parts.into_iter().map(|p| [p.body, p.tail]).collect();
+        let lists = parts.into_iter().map(|p| [p.body, p.epilogue]).collect();
         self.words.is_new(counter);
-        let [body, tail] = transposed(lists);
-        let mut turns = [body, tail].into_iter().map(|lists| {
+        let [body, epilogue] = transposed(lists);
+        let mut turns = [body, epilogue].into_iter().map(|lists| {
             let set: Vec<Value> = lists.iter().flat_map(|list| changed(list)).collect();
             self.part = 0;
             self.body(&set, |emit| {
@@ -132,7 +136,7 @@ impl Emit {
                 emit.side_by_side(lists)
             })
         });
-        let (body, tail) = (turns.next()??, turns.next()??);
+        let (body, epilogue) = (turns.next()??, turns.next()??);
         self.rooms.clear();
         if !self.accesses_are_apart(&length) {
             return None;
@@ -147,12 +151,12 @@ impl Emit {
             to,
             step,
             aligned: false,
-            once,
+            single_trip,
             again: true,
             rooms,
             body,
-            tail,
-            rest: Vec::new(),
+            epilogue,
+            scalar_epilogue: Vec::new(),
         });
         Some(())
     }
@@ -162,7 +166,7 @@ impl Emit {
         &mut self,
         (from, to): (Operand, Operand),
         rooms: &[(Var, Operand)],
-        (step, once): (u64, bool),
+        (step, single_trip): (u64, bool),
     ) {
         let shape = Shape::scalar(Ty::U64);
         let counter = self.values.add("fits", shape, Origin::Let);
@@ -172,12 +176,12 @@ impl Emit {
             to,
             step,
             aligned: false,
-            once,
+            single_trip,
             again: false,
             rooms: rooms.to_vec(),
             body: Vec::new(),
-            tail: Vec::new(),
-            rest: Vec::new(),
+            epilogue: Vec::new(),
+            scalar_epilogue: Vec::new(),
         });
     }
 
@@ -274,7 +278,7 @@ impl Emit {
             .skip(1)
             .for_each(|h| _ = self.alias.insert(h.0, counter));
         let set: Vec<Value> = bodies.iter().flat_map(|list| changed(list)).collect();
-        // Lanes of turns and of tails are the same ones.
+        // Lanes of turns and of epilogues are the same ones.
         let number = match self.lanes.get(&self.part) {
             Some(number) => *number,
             None => self.words.own(),
@@ -296,7 +300,8 @@ impl Emit {
         Some(())
     }
 
-    /// Whether, of an array that is written, two accesses are of one element in the same step of both segments, or never.
+    /// Whether, of an array that is written, two accesses are of one element in the same step of both segments, or
+    /// never.
     fn accesses_are_apart(&self, length: &super::words::Word) -> bool {
         let most = self.ranges.len() as u64;
         let apart = |a: &Access, b: &Access| {

@@ -417,7 +417,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     Some(Out::Behind(label)) => {
                         format!("after += first + size - {at}; goto {label};")
                     }
-                    Some(Out::Rest(label)) => format!("goto {label};"),
+                    Some(Out::ScalarEpilogue(label)) => format!("goto {label};"),
                     None => format!("*lf_left = {at}; goto left;"),
                 };
                 self.unit.line(format!("if (!{unless}) {{ {out} }}"));

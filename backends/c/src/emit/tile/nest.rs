@@ -6,8 +6,9 @@ use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashSet;
 
-/// How many bytes ahead of a segment memory is asked for: some hundred nanoseconds at the speed of memory. Rows of ten numbers
-/// take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers, Zen 5).
+/// How many bytes ahead of a segment memory is asked for: some hundred nanoseconds at the speed of memory. Rows of ten
+/// numbers take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers,
+/// Zen 5).
 const AHEAD: u64 = 4096;
 
 /// How a segment is left.
@@ -15,12 +16,12 @@ pub(super) enum Out {
     /// To a label behind it: the steps that are left are given back.
     Behind(String),
     /// To a label where its steps are taken one by one.
-    Rest(String),
+    ScalarEpilogue(String),
 }
 
 impl Writer<'_, '_, '_> {
-    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments ask that
-    /// in any case, they ask for the turn's own step, too: there is one.
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments
+    /// ask that in any case, they ask for the turn's own step, too: there is one.
     pub(super) fn begin_turn(&mut self, counter: Value, step: u64) {
         self.segments_ask = step == 1 && self.tile.each_turn_asks();
         if !self.segments_ask {
@@ -46,7 +47,7 @@ impl Writer<'_, '_, '_> {
         self.tile.each_stmt(&mut |s| {
             if let StmtKind::Segment {
                 from,
-                once,
+                single_trip,
                 step,
                 rooms,
                 ..
@@ -54,7 +55,7 @@ impl Writer<'_, '_, '_> {
             {
                 let rooms = self.tile.rooms_by_place(*from, rooms).into_iter();
                 all.extend(rooms.map(|room| {
-                    let at_end = (*once && room.whole).then_some(*step);
+                    let at_end = (*single_trip && room.whole).then_some(*step);
                     (self.lengths(&room), at_end)
                 }));
             }
@@ -137,12 +138,12 @@ impl Writer<'_, '_, '_> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
             rooms,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
             ..
         } = kind
         else {
@@ -151,25 +152,28 @@ impl Writer<'_, '_, '_> {
         let fits = *again || self.rehearsed;
         let begins = *from;
         let (from, to) = (self.operand(*from), self.operand(*to));
-        self.unit.open(match once {
+        self.unit.open(match single_trip {
             true => "{".to_string(),
             false => format!("if ({from} < {to}) {{"),
         });
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         if !fits {
-            self.enter_segment((*step, *once), begins, rooms);
+            self.enter_segment((*step, *single_trip), begins, rooms);
             if self.segment.is_none() && self.is_carried(begins) {
                 self.fetch_ahead(begins, rooms);
             }
         }
         // In a rehearsal it does no more than to fit.
-        if [body, tail, rest].iter().any(|body| !body.is_empty()) {
+        if [body, epilogue, scalar_epilogue]
+            .iter()
+            .any(|body| !body.is_empty())
+        {
             self.is_roomy((*step, *aligned), begins, rooms);
             self.turns_of_segment(kind);
         }
         // One without steps asks for the turn's own.
-        if self.segments_ask && self.segment.is_none() && !(fits || *once) {
+        if self.segments_ask && self.segment.is_none() && !(fits || *single_trip) {
             self.unit.depth -= 1;
             self.unit.open("} else if (after == 0) {");
             self.undo();
@@ -183,10 +187,10 @@ impl Writer<'_, '_, '_> {
             counter,
             step,
             aligned,
-            once,
+            single_trip,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
             ..
         } = kind
         else {
@@ -194,16 +198,20 @@ impl Writer<'_, '_, '_> {
         };
         let name = self.name(*counter);
         let out = format!("out_{name}");
-        let to_rest = format!("rest_{name}");
+        let to_scalar = format!("rest_{name}");
         let how = match *step {
             1 => Out::Behind(out.clone()),
-            _ => Out::Rest(to_rest.clone()),
+            _ => Out::ScalarEpilogue(to_scalar.clone()),
         };
         let around = self.segment.replace(how);
         let around_picks = std::mem::replace(&mut self.picks, picks(body));
-        // What is left has its counter in the rest, too.
-        let own = if rest.is_empty() { "u64 " } else { "" };
-        if !rest.is_empty() {
+        // What is left has its counter in the scalar epilogue, too.
+        let own = if scalar_epilogue.is_empty() {
+            "u64 "
+        } else {
+            ""
+        };
+        if !scalar_epilogue.is_empty() {
             self.unit.line(format!("u64 {name};"));
         }
         if *step == 1 {
@@ -211,7 +219,8 @@ impl Writer<'_, '_, '_> {
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
             ));
             if self.sorts {
-                // Compilers would take lanes together, which costs few elements more than it wins, and many take long to sort.
+                // Compilers would take lanes together, which costs few elements more than it wins, and many take long
+                // to sort.
                 self.unit.line("__asm__ volatile(\"\");");
             }
             self.stmts(body);
@@ -222,7 +231,7 @@ impl Writer<'_, '_, '_> {
                 "for ({own}{name} = {begin}; {name} < first + size; {name} += {step}) {{"
             ));
             if body.is_empty() {
-                self.stmts(tail);
+                self.stmts(epilogue);
             } else {
                 self.unit.open(format!(
                     "if ({name} >= first && first + size - {name} > {step}) {{"
@@ -230,13 +239,13 @@ impl Writer<'_, '_, '_> {
                 self.stmts(body);
                 self.unit.depth -= 1;
                 self.unit.open("} else {");
-                self.stmts(tail);
+                self.stmts(epilogue);
                 self.unit.close();
             }
             self.unit.close();
-        } else if *once {
+        } else if *single_trip {
             self.unit.line(format!("const u64 {name} = first;"));
-            self.stmts(tail);
+            self.stmts(epilogue);
         } else {
             let last = format!("const u64 last = first + ((size - 1) & ~{}ul);", step - 1);
             self.unit.line(last);
@@ -250,19 +259,19 @@ impl Writer<'_, '_, '_> {
             self.unit.open("{");
             let own = if own.is_empty() { "" } else { "const u64 " };
             self.unit.line(format!("{own}{name} = last;"));
-            self.stmts(tail);
+            self.stmts(epilogue);
             self.unit.close();
         }
         let mut leaves = *step == 1 && any_leaves(body);
-        if !rest.is_empty() {
+        if !scalar_epilogue.is_empty() {
             leaves = true;
             self.unit.line(format!("goto {out};"));
-            self.unit.line(format!("{to_rest}:;"));
+            self.unit.line(format!("{to_scalar}:;"));
             self.segment = Some(Out::Behind(out.clone()));
             self.unit.open(format!(
                 "for ({name} = {name} < first ? first : {name}; {name} < first + size; {name}++) {{"
             ));
-            self.stmts(rest);
+            self.stmts(scalar_epilogue);
             self.unit.close();
         }
         if leaves {
@@ -275,7 +284,7 @@ impl Writer<'_, '_, '_> {
     /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
     fn enter_segment(
         &mut self,
-        (step, once): (u64, bool),
+        (step, single_trip): (u64, bool),
         from: Operand,
         rooms: &[(Var, Operand)],
     ) {
@@ -287,7 +296,7 @@ impl Writer<'_, '_, '_> {
         for room in self.tile.rooms_by_place(from, rooms) {
             let (least, at) = self.shortest(&room);
             let steps = match room.whole {
-                true if once => {
+                true if single_trip => {
                     misfits.push(format!("{at} >= {}", ends(&least, step)));
                     continue;
                 }
@@ -302,8 +311,8 @@ impl Writer<'_, '_, '_> {
         self.unit.line("after -= size;");
     }
 
-    /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is seldom so near
-    /// an end that they have not.
+    /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is
+    /// seldom so near an end that they have not.
     fn is_roomy(&mut self, (step, aligned): (u64, bool), from: Operand, rooms: &[(Var, Operand)]) {
         if step == 1 || self.masks.registers {
             return;
@@ -336,8 +345,8 @@ impl Writer<'_, '_, '_> {
         is
     }
 
-    /// What segments further on will read is brought nearer: where they are short, processors do not see that one goes on where
-    /// the last one ended.
+    /// What segments further on will read is brought nearer: where they are short, processors do not see that one goes
+    /// on where the last one ended.
     fn fetch_ahead(&mut self, begins: Operand, rooms: &[(Var, Operand)]) {
         let given = |a: Var| self.unit.program.params.iter().any(|p| p.var == a);
         let goes_on = |a: Var| given(a) && rooms.contains(&(a, begins));

@@ -32,7 +32,7 @@ enum Out {
     /// To what stands behind it: the steps up to where it ends are given back.
     Behind(Value, Block),
     /// To where its steps are taken one by one, from a counter on.
-    Rest(Variable, Block),
+    ScalarEpilogue(Variable, Block),
 }
 
 impl Printer<'_, '_, '_> {
@@ -57,8 +57,8 @@ impl Printer<'_, '_, '_> {
         });
     }
 
-    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments ask that
-    /// in any case, they ask for the turn's own step, too: there is one.
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments
+    /// ask that in any case, they ask for the turn's own step, too: there is one.
     pub(super) fn begin_turn(&mut self, at: Value, step: u64) {
         let Some(turns) = &mut self.turns else {
             return;
@@ -107,7 +107,7 @@ impl Printer<'_, '_, '_> {
     pub(super) fn leave_at(&mut self, at: Value) {
         let (after, to, done) = match self.turns.as_ref().map(|t| (t.after, t.segment)) {
             Some((after, Some(Out::Behind(to, done)))) => (after, to, done),
-            Some((_, Some(Out::Rest(begin, rest)))) => {
+            Some((_, Some(Out::ScalarEpilogue(begin, rest)))) => {
                 self.emit.builder.def_var(begin, at);
                 self.emit.builder.ins().jump(rest, &[]);
                 return;
@@ -157,12 +157,12 @@ impl Printer<'_, '_, '_> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
             rooms,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
         } = kind
         else {
             return;
@@ -176,7 +176,7 @@ impl Printer<'_, '_, '_> {
         let begins = from;
         let (from, to) = (self.scalar(*from), self.scalar(*to));
         let done = self.emit.builder.create_block();
-        if !once {
+        if !single_trip {
             let asks = self.emit.builder.create_block();
             let none = match asks_for_turn {
                 true => self.emit.builder.create_block(),
@@ -194,7 +194,7 @@ impl Printer<'_, '_, '_> {
             self.emit.begin(asks);
         }
         let size = self.emit.builder.ins().isub(to, from);
-        let turns = match once {
+        let turns = match single_trip {
             true => self.emit.u64(*step),
             false => self.whole(size, *step),
         };
@@ -203,25 +203,28 @@ impl Printer<'_, '_, '_> {
             self.enter_segment(after, (size, turns), rooms);
         }
         // In a rehearsal it does no more than to fit.
-        if [body, tail, rest].iter().all(|body| body.is_empty()) {
+        if [body, epilogue, scalar_epilogue]
+            .iter()
+            .all(|body| body.is_empty())
+        {
             self.emit.builder.ins().jump(done, &[]);
             return self.emit.begin(done);
         }
-        let one_by_one = (!rest.is_empty()).then(|| {
+        let one_by_one = (!scalar_epilogue.is_empty()).then(|| {
             let begin = self.emit.builder.declare_var(types::I64);
             (begin, self.emit.builder.create_block())
         });
         let around = self.within_segment(Some(match one_by_one {
-            Some((begin, rest)) => Out::Rest(begin, rest),
+            Some((begin, rest)) => Out::ScalarEpilogue(begin, rest),
             None => Out::Behind(to, done),
         }));
         if *step == 1 {
             self.turns_of_segment(*counter, (from, to, 1), body, done);
         } else if *aligned {
-            self.aligned_turns(*counter, (from, to, *step), (body, tail), done);
-        } else if *once {
+            self.aligned_turns(*counter, (from, to, *step), (body, epilogue), done);
+        } else if *single_trip {
             self.define(*counter, Printed::Scalar(from, 0));
-            self.stmts(tail);
+            self.stmts(epilogue);
             self.emit.builder.ins().jump(done, &[]);
         } else {
             let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
@@ -238,7 +241,7 @@ impl Printer<'_, '_, '_> {
             }
             self.emit.begin(behind);
             self.define(*counter, Printed::Scalar(last, 0));
-            self.stmts(tail);
+            self.stmts(epilogue);
             self.emit.builder.ins().jump(done, &[]);
         }
         if let Some((begin, one_by_one)) = one_by_one {
@@ -246,7 +249,7 @@ impl Printer<'_, '_, '_> {
             let at = self.emit.builder.use_var(begin);
             let at = self.emit.builder.ins().umax(at, from);
             self.within_segment(Some(Out::Behind(to, done)));
-            self.turns_of_segment(*counter, (at, to, 1), rest, done);
+            self.turns_of_segment(*counter, (at, to, 1), scalar_epilogue, done);
         }
         self.within_segment(around);
         self.emit.begin(done);
@@ -300,7 +303,7 @@ impl Printer<'_, '_, '_> {
         &mut self,
         counter: ir::Value,
         (from, to, step): (Value, Value, u64),
-        (body, tail): (&[Stmt], &[Stmt]),
+        (body, epilogue): (&[Stmt], &[Stmt]),
         done: Block,
     ) {
         let [inside, whole, part, behind] = [(); 4].map(|()| self.emit.builder.create_block());
@@ -325,7 +328,7 @@ impl Printer<'_, '_, '_> {
             self.emit.builder.ins().jump(behind, &[]);
         }
         self.emit.begin(part);
-        self.stmts(tail);
+        self.stmts(epilogue);
         self.emit.builder.ins().jump(behind, &[]);
         self.emit.begin(behind);
         let next = self.emit.builder.ins().iadd_imm_s(at, step as i64);
@@ -335,7 +338,8 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.seal_block(inside);
     }
 
-    /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn is undone.
+    /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn
+    /// is undone.
     fn enter_segment(&mut self, after: Variable, (size, turns): (Value, Value), rooms: Vec<Room>) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
