@@ -17,7 +17,7 @@ use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::threads;
-use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, rehearses, tiles};
+use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, has_dry_run, mutant, tiles};
 use livefusion_tile::parse::parse;
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
@@ -43,7 +43,7 @@ const TOGETHER: usize = 60;
 /// So many of the plain loops have tiles that are changed.
 const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
-/// How often loops that rehearse are cut.
+/// How often loops that have a dry run are cut.
 const CUTS: u64 = 8;
 /// What ends with results in both compiled backends, of zips.
 const IN_ZIPS: [&str; 9] = [
@@ -135,7 +135,7 @@ fn loops_over_segments() {
         taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
     }
     println!("{taken} steps, {drawn:#?}");
-    // Most are in tiles of the inner loops alone: where those have vectors, or what is undone is taken so.
+    // Most are in tiles of the inner loops alone: where those have vectors, or what is rolled back is taken so.
     assert!(drawn.in_segments > taken / 8, "{drawn:#?}");
     for word in [
         "segment in vectors",
@@ -143,7 +143,7 @@ fn loops_over_segments() {
         "segment aligned",
         "single-trip segment",
         "segment in a segment",
-        "rehearse",
+        "dryrun",
         "halves beat",
         "leave of a segment",
         "room at a sum",
@@ -160,21 +160,21 @@ fn loops_over_segments() {
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }
-    assert!(drawn.undone > 20, "{drawn:#?}");
+    assert!(drawn.rolled_back > 20, "{drawn:#?}");
 }
 
 /// What segments of segments join onto elements is joined once, wherever spans end.
 #[test]
-fn segments_that_are_rehearsed() {
+fn segments_with_a_dry_run() {
     let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
-    let mut rehearsed = 0;
+    let mut dry_runs = 0;
     for seed in first..first + 6 * count {
         let l = nested(seed);
         let tiles = tiles(&l.program, &Schedule::new());
-        if !tiles.iter().any(rehearses) {
+        if !tiles.iter().any(has_dry_run) {
             continue;
         }
-        rehearsed += 1;
+        dry_runs += 1;
         let interp = InterpBackend::new().compile(&l.program);
         let interp = interp.expect("it is interpreted");
         let want = loops::run(&*interp, Pass::Emit, STEPS, &l.args());
@@ -186,8 +186,8 @@ fn segments_that_are_rehearsed() {
             assert_eq!(want.differs(&got), None, "seed {seed}.{k}\n{}", l.program);
         }
     }
-    println!("{rehearsed} loops");
-    assert!(rehearsed > 50, "{rehearsed} loops");
+    println!("{dry_runs} loops");
+    assert!(dry_runs > 50, "{dry_runs} loops");
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl Shown<'_> {
                 _ => writeln!(f, " @{}", self.program.comb(first.comb).name)?,
             }
             match &first.kind {
-                StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
+                StmtKind::For { body, .. } | StmtKind::DryRun { body } => {
                     open.push((body, depth + 1, None));
                 }
                 StmtKind::Segment {
@@ -414,7 +414,7 @@ impl Shown<'_> {
                     write!(f, " room {} at {}", self.var(*array), self.operand(*index))
                 })
             }
-            StmtKind::Rehearse { .. } => write!(f, "rehearse"),
+            StmtKind::DryRun { .. } => write!(f, "dryrun"),
             StmtKind::If { cond, .. } => write!(f, "if {}", self.operand(*cond)),
             StmtKind::While { .. } => write!(f, "while"),
         }

@@ -130,7 +130,7 @@ fn segments_with_a_scan() {
 }
 
 #[test]
-fn segments_that_are_rehearsed() {
+fn segments_with_a_dry_run() {
     golden("pairs_in_groups");
 }
 

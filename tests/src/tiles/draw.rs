@@ -22,8 +22,8 @@ pub struct Drawn {
     pub refused: BTreeMap<Cow<'static, str>, u64>,
     /// How often tiles were left within their range.
     pub left: u64,
-    /// How often those were that rehearse.
-    pub undone: u64,
+    /// How often those were that have a dry run.
+    pub rolled_back: u64,
     /// How many steps were taken by tiles with segments.
     pub in_segments: u64,
     /// How many were taken through buffers.
@@ -102,7 +102,7 @@ impl Drawn {
                 StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
-                StmtKind::Rehearse { .. } => Some("rehearse"),
+                StmtKind::DryRun { .. } => Some("dryrun"),
                 StmtKind::Segment { again: true, .. } => Some("segment again"),
                 StmtKind::Segment { aligned: true, .. } => Some("segment aligned"),
                 StmtKind::Segment {

@@ -37,16 +37,16 @@ pub struct Evaluated {
     taken: Mutex<Vec<u64>>,
     /// How often tiles were left within their range.
     left: AtomicU64,
-    /// How often those were that rehearse.
-    undone: AtomicU64,
+    /// How often those were that have a dry run.
+    rolled_back: AtomicU64,
     /// How many steps each zip has taken.
     zipped: Mutex<Vec<u64>>,
 }
 
-/// Whether a tile goes through what it may have to leave before it does anything that is not undone.
-pub fn rehearses(tile: &Tile) -> bool {
+/// Whether a tile goes through what it may have to leave before it does anything that is not rolled back.
+pub fn has_dry_run(tile: &Tile) -> bool {
     let mut found = false;
-    tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::Rehearse { .. }));
+    tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::DryRun { .. }));
     found
 }
 
@@ -129,7 +129,7 @@ impl Evaluated {
             rng: Mutex::new(Rng::new(seed)),
             taken: Mutex::new(vec![0; tiles.len()]),
             left: AtomicU64::new(0),
-            undone: AtomicU64::new(0),
+            rolled_back: AtomicU64::new(0),
             zips: Vec::new(),
             zipped: Mutex::default(),
             tiles,
@@ -159,7 +159,7 @@ impl Evaluated {
     /// Counts what its tiles did, which are of this schedule. How many steps they took.
     pub fn count(&self, schedule: &Schedule, drawn: &mut Drawn) -> u64 {
         drawn.left += self.left();
-        drawn.undone += self.undone.load(Ordering::Relaxed);
+        drawn.rolled_back += self.rolled_back.load(Ordering::Relaxed);
         drawn.in_segments += self.in_segments();
         let taken = self.taken();
         for (tile, _) in &taken {
@@ -256,8 +256,8 @@ impl Evaluated {
         // Where its guard ends the loop, a tile may take nothing.
         let within = u64::from(left.at < from + count);
         self.left.fetch_add(within, Ordering::Relaxed);
-        let undone = if rehearses(tile) { within } else { 0 };
-        self.undone.fetch_add(undone, Ordering::Relaxed);
+        let rolled_back = if has_dry_run(tile) { within } else { 0 };
+        self.rolled_back.fetch_add(rolled_back, Ordering::Relaxed);
         eval::World::keep(&mut state, tile.counter, left.at);
         frame.words[1] += left.steps;
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += left.steps;

@@ -8,7 +8,7 @@ mod zip;
 
 pub use zip::zip;
 
-use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, rehearsal};
+use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, dry_run};
 use loop_lang::eval::eval;
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -94,7 +94,7 @@ pub fn run(
         stop: None,
         rest: most,
         turn: tile.has_segments().then(Turn::default),
-        rehearsed: false,
+        dry_run_passed: false,
         trapped: false,
     };
     run.stmts(&tile.body)?;
@@ -138,7 +138,7 @@ struct Run<'a> {
     /// The current iteration of the range loop, for a tile with segments.
     turn: Option<Turn>,
     /// Whether a dry run has shown that its segments fit.
-    rehearsed: bool,
+    dry_run_passed: bool,
     trapped: bool,
 }
 
@@ -511,7 +511,7 @@ impl Run<'_> {
                     self.stop = around;
                 }
             }
-            StmtKind::Rehearse { body } => self.rehearse(body)?,
+            StmtKind::DryRun { body } => self.dry_run(body)?,
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
                 true => self.stmts(then)?,
                 false => self.stmts(other)?,
@@ -558,14 +558,14 @@ impl Run<'_> {
     }
 
     /// Makes a dry run of statements, and executes them unless the iteration was rolled back.
-    fn rehearse(&mut self, body: &[Stmt]) -> Result<(), Fault> {
-        let rehearsal = rehearsal(self.tile, body);
-        let rehearsal = rehearsal.map_err(|why| Fault {
+    fn dry_run(&mut self, body: &[Stmt]) -> Result<(), Fault> {
+        let dry_run = dry_run(self.tile, body);
+        let dry_run = dry_run.map_err(|why| Fault {
             what: why.to_string(),
         })?;
         let steps = |run: &Self| run.turn.as_ref().map(|turn| turn.rest);
         let before = (self.values.clone(), steps(self));
-        self.stmts(&rehearsal)?;
+        self.stmts(&dry_run)?;
         if self.leaving {
             return Ok(());
         }
@@ -574,13 +574,13 @@ impl Run<'_> {
         if let (Some(turn), Some(rest)) = (&mut self.turn, before.1) {
             turn.rest = rest;
         }
-        self.rehearsed = true;
+        self.dry_run_passed = true;
         self.stmts(body)?;
-        self.rehearsed = false;
+        self.dry_run_passed = false;
         match steps(self) == after {
             true => Ok(()),
             false => Err(Fault {
-                what: "other steps are taken than were rehearsed".to_string(),
+                what: "other steps are taken than in the dry run".to_string(),
             }),
         }
     }
@@ -610,9 +610,9 @@ impl Run<'_> {
             turn.rest -= size;
             return Ok(true);
         }
-        if self.rehearsed {
+        if self.dry_run_passed {
             return Err(Fault {
-                what: "a segment does not fit that was rehearsed".to_string(),
+                what: "a segment does not fit that had a dry run".to_string(),
             });
         }
         self.values = std::mem::take(&mut turn.before);

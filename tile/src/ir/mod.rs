@@ -20,15 +20,15 @@
 //!
 //! * Each unchecked access names its [`Proof`]. [`verify`](crate::verify) checks the proof.
 
+mod dry_run;
 mod entry;
-mod rehearse;
 mod rename;
 mod stmt;
 mod zip;
 
+pub use dry_run::dry_run;
 pub(crate) use entry::letter;
 pub use entry::{Asked, Entry, Proof, Sum};
-pub use rehearse::rehearsal;
 pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, changed, each_stmt, named};
 pub use zip::{Side, Zip};
 
@@ -420,7 +420,7 @@ fn asks_for_steps(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|s| match &s.kind {
         StmtKind::Segment { again, .. } => !again,
         StmtKind::If { then, other, .. } => asks_for_steps(then) && asks_for_steps(other),
-        StmtKind::Rehearse { body } => asks_for_steps(body),
+        StmtKind::DryRun { body } => asks_for_steps(body),
         _ => false,
     })
 }

@@ -143,7 +143,7 @@ impl StmtKind {
                 let inner = body.iter_mut().chain(epilogue).chain(scalar_epilogue);
                 inner.for_each(|s| s.kind.each_value_mut(f));
             }
-            StmtKind::Rehearse { body } => {
+            StmtKind::DryRun { body } => {
                 body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
             }
             StmtKind::If { cond, then, other } => {

@@ -378,11 +378,11 @@ pub enum StmtKind {
         /// several steps.
         scalar_epilogue: Vec<Stmt>,
     },
-    /// `rehearse { .. }`: runs its body only if all of its segments fit. A dry run first executes a
-    /// copy without side effects ([`rehearsal`](super::rehearsal)). If a segment does not fit, the
+    /// `dryrun { .. }`: runs its body only if all of its segments fit. A dry run first executes a
+    /// copy without side effects ([`dry_run`](super::dry_run)). If a segment does not fit, the
     /// iteration is rolled back. The real execution does not check the segments a second time.
     /// Definitions in the body stay visible after it.
-    Rehearse {
+    DryRun {
         /// The body.
         body: Vec<Stmt>,
     },
@@ -410,7 +410,7 @@ impl StmtKind {
     /// Returns the nested bodies, in order.
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
-            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => vec![body],
+            StmtKind::For { body, .. } | StmtKind::DryRun { body } => vec![body],
             StmtKind::Segment {
                 body,
                 epilogue,
@@ -451,7 +451,7 @@ impl StmtKind {
             | StmtKind::Sort { .. }
             | StmtKind::Trap { .. }
             | StmtKind::Leave { .. }
-            | StmtKind::Rehearse { .. }
+            | StmtKind::DryRun { .. }
             | StmtKind::If { .. }
             | StmtKind::While { .. } => None,
         }
@@ -550,7 +550,7 @@ impl StmtKind {
                 f(*value);
                 f(*under);
             }
-            StmtKind::Length { .. } | StmtKind::Rehearse { .. } => {}
+            StmtKind::Length { .. } | StmtKind::DryRun { .. } => {}
             StmtKind::Sort { rows, .. } => f(*rows),
             StmtKind::Count { of, .. }
             | StmtKind::Any { of, .. }

@@ -57,8 +57,7 @@ pub(crate) use apart::ACROSS;
 pub use zip::zip;
 
 use crate::ir::{
-    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value,
-    rehearsal,
+    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, dry_run,
 };
 use crate::region::{Case, Chain, Extremum, Flags, InnerLoop, Nest, Region};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
@@ -191,19 +190,19 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Til
     lower.middles = &middles;
     lower.write();
     let tile = finish(lower.tile)?;
-    is_rehearsed(&tile).map_err(NoTile::NoWords)?;
+    check_dry_runs(&tile).map_err(NoTile::NoWords)?;
     let steps = schedule.unroll_jam(nest.outer.rate);
     let unroll_jammed = steps.and_then(|steps| unroll_jam::unroll_jam(&tile, steps));
     let unroll_jammed = unroll_jammed.and_then(|tile| finish(tile).ok());
     Ok(unroll_jammed.into_iter().chain([tile]).collect())
 }
 
-/// Whether what is to be rehearsed can be.
-fn is_rehearsed(tile: &Tile) -> Result<(), &'static str> {
+/// Whether each dry run can be done.
+fn check_dry_runs(tile: &Tile) -> Result<(), &'static str> {
     let mut all = Ok(());
     tile.each_stmt(&mut |s| {
-        if let StmtKind::Rehearse { body } = &s.kind {
-            all = all.and(rehearsal(tile, body).map(|_| ()));
+        if let StmtKind::DryRun { body } = &s.kind {
+            all = all.and(dry_run(tile, body).map(|_| ()));
         }
     });
     all

@@ -1,6 +1,6 @@
-//! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit
-//! into what is left of the span, or into what it accesses: so each access in it is as safe as in an innermost loop by
-//! itself.
+//! Segments in the steps of a rate, and segments in those, step by step. A step is rolled back where a segment does not
+//! fit into what is left of the span, or into what it accesses: so each access in it is as safe as in an innermost loop
+//! by itself.
 
 use super::cases::Known;
 use super::rooms::{Proofs, Rooms};
@@ -22,18 +22,18 @@ pub(super) fn sayable(
     nest: &Nest,
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
-    // What a scan keeps in the frame is not undone.
+    // What a scan keeps in the frame is not rolled back.
     let scans = |g: &&GroupId| matches!(region.program.groups[g.index()].order, Order::Prefix(_));
     let last = nest.inner.last().and_then(|r| region.inner_loop(*r));
     let in_last = |g: &GroupId| last.is_some_and(|inner_loop| inner_loop.groups.contains(g));
     if !nest.outer.groups.iter().filter(scans).all(in_last) {
-        return Err("a scan of steps that may be undone");
+        return Err("a scan of steps that may be rolled back");
     }
     segments(region, (nest, nest), schedule)?;
     for inner_loop in nest.inner_loops(region) {
         segment::sayable(region, inner_loop, nest, schedule)?;
     }
-    match nest.can_be_undone(region) {
+    match nest.can_roll_back(region) {
         true => Ok(()),
         false => Err("a step that writes what it has read"),
     }
@@ -55,7 +55,7 @@ fn segments(
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
                 (Order::Lanes(2..=MAX_LANES), Some(_), _) if anew => {}
-                // Lanes that have changed are not undone: nothing that may be is behind them.
+                // Lanes that have changed are not rolled back: nothing that may be is behind them.
                 (Order::Lanes(2..=MAX_LANES), Some(_), _)
                     if group.owner == root.outer.rate
                         && root.inner.last() == Some(&inner_loop.rate)
@@ -110,8 +110,8 @@ impl<'r, 'a> Lower<'r, 'a> {
                     };
                     let root = nest.outer.rate == self.tile.rate;
                     let last = *k + 1 == nest.inner.len();
-                    match root && last && nest.is_rehearsed(self.region) {
-                        true => self.rehearse(inner),
+                    match root && last && nest.needs_dry_run(self.region) {
+                        true => self.dry_run(inner),
                         false => self.segment(inner),
                     }
                 }
@@ -121,11 +121,11 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// The steps of an inner loop, once all that is in it is known to fit.
-    fn rehearse(&mut self, inner: Inner<'r, 'a>) {
+    fn dry_run(&mut self, inner: Inner<'r, 'a>) {
         let around = std::mem::take(&mut self.out);
         self.segment(inner);
         let body = self.body(around);
-        self.push(StmtKind::Rehearse { body });
+        self.push(StmtKind::DryRun { body });
     }
 
     /// The steps of an inner loop.
@@ -144,7 +144,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             Some((_, case)) => self.parts_of_segment(inner, (from, to), case),
             None => vec![(from, to, Known::Nothing)],
         };
-        // What segments share is not undone: all parts have to fit before the first changes that.
+        // What segments share is not rolled back: all parts have to fit before the first changes that.
         let shares = |g: &GroupId| segment::is_shared(self.region, inner, *g);
         let fits = parts.len() > 1 && inner.groups.iter().any(shares);
         let last = parts.len() - 1;

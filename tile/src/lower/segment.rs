@@ -100,7 +100,9 @@ fn in_parts(
     let (lanes, _) = schedule.vectors(inner_loop.rate);
     let in_lanes = |role: &Role| matches!(role, Role::Lanes(_));
     if inner_loop.changes_what_it_reads() {
-        return Err("segments in several parts, and changes of elements, which are not undone");
+        return Err(
+            "segments in several parts, and changes of elements, which are not rolled back",
+        );
     }
     if !schedule.fast_min_max(region, inner_loop).is_empty() {
         return Err("segments in several parts that may be gone through again");

@@ -19,9 +19,9 @@ impl<'t> Parser<'t> {
     fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
             "let", "across", "store", "put", "compress", "sort", "set", "trap", "leave", "for",
-            "segment", "rehearse", "if", "while",
+            "segment", "dryrun", "if", "while",
         ];
-        let what = "`let`, `across`, `store`, `put`, `compress`, `sort`, `set`, `trap`, `leave`, `for`, `segment`, `rehearse`, `if` or `while`";
+        let what = "`let`, `across`, `store`, `put`, `compress`, `sort`, `set`, `trap`, `leave`, `for`, `segment`, `dryrun`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let kind = match word {
             "let" => self.let_(line)?,
@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
             }
             "for" => self.for_(line)?,
             "segment" => self.segment(line)?,
-            "rehearse" => StmtKind::Rehearse { body: Vec::new() },
+            "dryrun" => StmtKind::DryRun { body: Vec::new() },
             "if" => StmtKind::If {
                 cond: self.operand(line)?,
                 then: Vec::new(),
@@ -98,7 +98,7 @@ impl<'t> Parser<'t> {
     /// Parses the bodies of a statement.
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
-            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
+            StmtKind::For { body, .. } | StmtKind::DryRun { body } => {
                 *body = self.body(depth + 1)?;
             }
             StmtKind::Segment {

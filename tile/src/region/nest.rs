@@ -140,9 +140,9 @@ impl<'a> Nest<'a> {
     /// A write is repeated on the next try, so no earlier read of the iteration may depend on it.
     /// In-place updates must be in the last inner loop, which begins when no rollback can follow.
     /// If that loop is a nest, a dry run precedes it. There are no exits then.
-    pub fn can_be_undone(&self, region: &Region) -> bool {
+    pub fn can_roll_back(&self, region: &Region) -> bool {
         let last = self.inner.last().and_then(|r| region.inner(*r));
-        let Some(Inner::Nest(nest)) = last.filter(|_| self.is_rehearsed(region)) else {
+        let Some(Inner::Nest(nest)) = last.filter(|_| self.needs_dry_run(region)) else {
             let last = last.filter(|inner| matches!(inner, Inner::InnerLoop(_)));
             return self.leaves_nothing(region, last.is_some());
         };
@@ -156,7 +156,7 @@ impl<'a> Nest<'a> {
     ///
     /// This excludes nests over rows of equal length. Those rows are usually long and have a tile
     /// of their own, so entering it per row is cheaper.
-    pub fn is_rehearsed(&self, region: &Region) -> bool {
+    pub fn needs_dry_run(&self, region: &Region) -> bool {
         let last = self.inner.last().and_then(|r| region.inner(*r));
         let uniform = |nest: &Nest| {
             let kind = &region.program.rate(nest.outer.rate).kind;

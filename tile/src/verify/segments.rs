@@ -28,7 +28,7 @@ use super::Faults;
 use super::bounds::Walk;
 use super::places::Place;
 use crate::ir::{
-    Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, each_stmt, rehearsal,
+    Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, dry_run, each_stmt,
 };
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -199,14 +199,14 @@ impl<'a> Walk<'_, 'a> {
             return self.faults.add(message);
         }
         let stays = |b: &&Vec<Stmt>| self.any_stays(b);
-        self.undoable &=
+        self.can_roll_back &=
             ![body, epilogue, scalar_epilogue].iter().any(stays) || !has_segments(body);
-        let fits = self.undoable || self.rehearsed;
+        let fits = self.can_roll_back || self.dry_run_passed;
         match (self.step, &self.segment) {
             (Some(_), None | Some(Around { step: 1, .. })) if *again => self.went_through(kind),
             (Some(_), None | Some(Around { step: 1, .. })) if fits => {}
             (Some(_), None | Some(Around { step: 1, .. })) => {
-                let message = "lanes or elements have changed, which is not undone";
+                let message = "lanes or elements have changed, which is not rolled back";
                 return self.faults.add(message);
             }
             _ => {
@@ -274,17 +274,17 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Checks a body behind a dry run.
-    pub(super) fn rehearse(&mut self, body: &'a [Stmt]) {
-        if self.step.is_none() || self.segment.is_some() || !self.undoable {
-            let message = "what is rehearsed is in a turn over the range that may be undone, and in no segment";
+    pub(super) fn dry_run(&mut self, body: &'a [Stmt]) {
+        if self.step.is_none() || self.segment.is_some() || !self.can_roll_back {
+            let message = "what has a dry run is in a turn over the range that may be rolled back, and in no segment";
             return self.faults.add(message);
         }
-        if let Err(why) = rehearsal(self.tile, body) {
+        if let Err(why) = dry_run(self.tile, body) {
             return self.faults.add(why);
         }
-        self.rehearsed = true;
+        self.dry_run_passed = true;
         self.stmts(body);
-        (self.rehearsed, self.undoable) = (false, false);
+        (self.dry_run_passed, self.can_roll_back) = (false, false);
     }
 
     /// Checks a repeated segment: an earlier one must have its range, iterations, and all of its

@@ -341,7 +341,7 @@ impl<'a> Types<'_, 'a> {
                     self.scalar(*index, Ty::U64, "an index");
                 }
             }
-            StmtKind::Rehearse { .. } => {}
+            StmtKind::DryRun { .. } => {}
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => {
                 self.scalar(*cond, Ty::Bool, "a condition");
             }

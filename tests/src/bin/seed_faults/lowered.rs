@@ -48,15 +48,15 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "reads.any(|_| packed || counted)",
     },
     Fault {
-        what: "a segment that changes what it reads is undone",
+        what: "a segment that changes what it reads is rolled back",
         file: "region/nest.rs",
         sound: "sound &= Some(*part) == last || !read",
         faulty: "sound &= Some(*part) != last || !read",
     },
     Fault {
-        what: "what is not undone is not rehearsed",
+        what: "what is not rolled back has no dry run",
         file: "lower/nest.rs",
-        sound: "match root && last && nest.is_rehearsed(self.region) {",
+        sound: "match root && last && nest.needs_dry_run(self.region) {",
         faulty: "match root && last && *k > 99 {",
     },
     Fault {

@@ -83,13 +83,13 @@ pub(super) fn segments_side_by_side(
     let mut around = region.nests().iter().rev();
     let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == inner_loop.rate))?;
     let inner = nest.inner_loops(region).into_iter();
-    let undoes = nest.can_be_undone(region);
+    let rolls_back = nest.can_roll_back(region);
     let folds = |s: &&InnerLoop| {
         let mut roles = s.roles.values();
         let joins = !s.joined.is_empty();
         joins
             || roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
-            || undoes && maps_rows(region, s)
+            || rolls_back && maps_rows(region, s)
     };
     let flags = region.flags(inner_loop).ok()?;
     if !target.has_vectors()
@@ -123,7 +123,7 @@ pub(super) fn segments_side_by_side(
         inner_loop.is_near(a) || room.is_some_and(|room| !room.down)
     };
     let maps = maps_rows(region, inner_loop);
-    match inner_loop.reads_aside(|a| undoes && (maps || near(a))) {
+    match inner_loop.reads_aside(|a| rolls_back && (maps || near(a))) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,
         _ => {}

@@ -1,7 +1,8 @@
-//! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
+//! Segments: the steps of inner rates in a turn over the range, and how a turn is rolled back that they do not fit
+//! into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Room, Stmt, StmtKind, Value, changed, each_stmt, rehearsal};
+use livefusion_tile::ir::{Operand, Room, Stmt, StmtKind, Value, changed, dry_run, each_stmt};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashSet;
@@ -108,11 +109,11 @@ impl Writer<'_, '_, '_> {
         self.unit.line("rest = after;");
     }
 
-    /// Goes through statements without what they change, and then, if the turn was not undone, does them.
-    pub(super) fn rehearse(&mut self, body: &[Stmt]) {
+    /// Goes through statements without what they change, and then, if the turn was not rolled back, does them.
+    pub(super) fn dry_run(&mut self, body: &[Stmt]) {
         // The verifier has seen to it that there is one.
-        let rehearsal = rehearsal(self.tile, body).unwrap_or_default();
-        let mut set = changed(&rehearsal);
+        let dry_run = dry_run(self.tile, body).unwrap_or_default();
+        let mut set = changed(&dry_run);
         set.sort_unstable();
         set.dedup();
         self.unit.open("{");
@@ -121,15 +122,15 @@ impl Writer<'_, '_, '_> {
             self.unit
                 .line(format!("const {ty} lf_was_{name} = {name};"));
         }
-        self.stmts(&rehearsal);
+        self.stmts(&dry_run);
         for v in &set {
             let name = self.name(*v);
             self.unit.line(format!("{name} = lf_was_{name};"));
         }
         self.unit.close();
-        self.rehearsed = true;
+        self.dry_run_passed = true;
         self.stmts(body);
-        self.rehearsed = false;
+        self.dry_run_passed = false;
     }
 
     pub(super) fn segment(&mut self, kind: &StmtKind) {
@@ -149,7 +150,7 @@ impl Writer<'_, '_, '_> {
         else {
             return;
         };
-        let fits = *again || self.rehearsed;
+        let fits = *again || self.dry_run_passed;
         let begins = *from;
         let (from, to) = (self.operand(*from), self.operand(*to));
         self.unit.open(match single_trip {
@@ -164,7 +165,7 @@ impl Writer<'_, '_, '_> {
                 self.fetch_ahead(begins, rooms);
             }
         }
-        // In a rehearsal it does no more than to fit.
+        // In a dry run it does no more than to fit.
         if [body, epilogue, scalar_epilogue]
             .iter()
             .any(|body| !body.is_empty())
@@ -176,7 +177,7 @@ impl Writer<'_, '_, '_> {
         if self.segments_ask && self.segment.is_none() && !(fits || *single_trip) {
             self.unit.depth -= 1;
             self.unit.open("} else if (after == 0) {");
-            self.undo();
+            self.roll_back();
         }
         self.unit.close();
     }
@@ -281,7 +282,8 @@ impl Writer<'_, '_, '_> {
         self.picks = around_picks;
     }
 
-    /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
+    /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is rolled
+    /// back.
     fn enter_segment(
         &mut self,
         (step, single_trip): (u64, bool),
@@ -306,7 +308,7 @@ impl Writer<'_, '_, '_> {
             misfits.push(format!("lf_room({least}, {at}) < {steps}"));
         }
         self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
-        self.undo();
+        self.roll_back();
         self.unit.close();
         self.unit.line("after -= size;");
     }
@@ -366,7 +368,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// What is carried is as it was, and the range ends where the turn began.
-    fn undo(&mut self) {
+    fn roll_back(&mut self) {
         for (v, data) in self.tile.each_value() {
             if data.origin.is_state() {
                 let name = self.name(v);

@@ -1,4 +1,5 @@
-//! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
+//! Segments: the steps of inner rates in a turn over the range, and how a turn is rolled back that they do not fit
+//! into.
 
 use super::run::facet_of;
 use super::{Printed, Printer};
@@ -6,7 +7,7 @@ use crate::emit::Facet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Origin, Room, Stmt, StmtKind, changed, rehearsal};
+use livefusion_tile::ir::{self, Origin, Room, Stmt, StmtKind, changed, dry_run};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -22,8 +23,8 @@ pub(super) struct Turns {
     segment: Option<Out>,
     /// Whether segments ask for the steps of the turns that they are in.
     segments_ask: bool,
-    /// Whether what is written was rehearsed, so that its segments fit.
-    rehearsed: bool,
+    /// Whether what is written had a dry run, so that its segments fit.
+    dry_run_passed: bool,
 }
 
 /// How a segment is left.
@@ -53,7 +54,7 @@ impl Printer<'_, '_, '_> {
             before: Vec::new(),
             segment: None,
             segments_ask: self.tile.each_turn_asks(),
-            rehearsed: false,
+            dry_run_passed: false,
         });
     }
 
@@ -129,24 +130,24 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// Goes through statements without what they change, and then, if the turn was not undone, does them.
-    pub(super) fn rehearse(&mut self, body: &[Stmt]) {
+    /// Goes through statements without what they change, and then, if the turn was not rolled back, does them.
+    pub(super) fn dry_run(&mut self, body: &[Stmt]) {
         // The verifier has seen to it that there is one.
-        let rehearsal = rehearsal(self.tile, body).unwrap_or_default();
-        let set = changed(&rehearsal).into_iter();
+        let dry_run = dry_run(self.tile, body).unwrap_or_default();
+        let set = changed(&dry_run).into_iter();
         let before: Vec<_> = set.map(|v| (v, self.scalar(v.into()))).collect();
-        self.stmts(&rehearsal);
+        self.stmts(&dry_run);
         for (v, was) in before {
             self.set_scalar(v, was);
         }
-        self.rehearsed(true);
+        self.set_dry_run_passed(true);
         self.stmts(body);
-        self.rehearsed(false);
+        self.set_dry_run_passed(false);
     }
 
-    fn rehearsed(&mut self, rehearsed: bool) {
+    fn set_dry_run_passed(&mut self, passed: bool) {
         if let Some(turns) = &mut self.turns {
-            turns.rehearsed = rehearsed;
+            turns.dry_run_passed = passed;
         }
     }
 
@@ -171,7 +172,7 @@ impl Printer<'_, '_, '_> {
             return;
         };
         let after = turns.after;
-        let fits = *again || turns.rehearsed;
+        let fits = *again || turns.dry_run_passed;
         let asks_for_turn = turns.segments_ask && turns.segment.is_none() && !fits;
         let begins = from;
         let (from, to) = (self.scalar(*from), self.scalar(*to));
@@ -188,7 +189,7 @@ impl Printer<'_, '_, '_> {
                 self.emit.begin(none);
                 let left = self.emit.builder.use_var(after);
                 let on = self.emit.builder.create_block();
-                self.undo_unless(left, on);
+                self.roll_back_unless(left, on);
                 self.emit.builder.ins().jump(done, &[]);
             }
             self.emit.begin(asks);
@@ -202,7 +203,7 @@ impl Printer<'_, '_, '_> {
             let rooms = self.tile.rooms_by_place(*begins, rooms);
             self.enter_segment(after, (size, turns), rooms);
         }
-        // In a rehearsal it does no more than to fit.
+        // In a dry run it does no more than to fit.
         if [body, epilogue, scalar_epilogue]
             .iter()
             .all(|body| body.is_empty())
@@ -339,7 +340,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn
-    /// is undone.
+    /// is rolled back.
     fn enter_segment(&mut self, after: Variable, (size, turns): (Value, Value), rooms: Vec<Room>) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
@@ -360,13 +361,13 @@ impl Printer<'_, '_, '_> {
             fits = self.emit.builder.ins().band(fits, both);
         }
         let on = self.emit.builder.create_block();
-        self.undo_unless(fits, on);
+        self.roll_back_unless(fits, on);
         let left = self.emit.builder.ins().isub(left, size);
         self.emit.builder.def_var(after, left);
     }
 
     /// Goes on if a segment fits; else what is carried is as it was, and the range ends where the turn began.
-    fn undo_unless(&mut self, fits: Value, on: Block) {
+    fn roll_back_unless(&mut self, fits: Value, on: Block) {
         let out = self.emit.builder.create_block();
         self.branch(fits, on, out);
         self.emit.begin(out);

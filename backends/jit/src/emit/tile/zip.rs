@@ -1,7 +1,8 @@
 //! Zips through buffers, at the guard of their root: for as many steps as are sure.
 //!
-//! The variables of a side are where it is ahead. Beside them is kept what they were where the buffers begin that are there,
-//! and where those began from which the last element was used. At the end a side goes once more from there, up to that element.
+//! The variables of a side are where it is ahead. Beside them is kept what they were where the buffers begin that are
+//! there, and where those began from which the last element was used. At the end a side goes once more from there, up
+//! to that element.
 
 use crate::emit::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -33,7 +34,8 @@ struct Ahead<'z> {
     /// How many elements of its buffers were used, and how many of those from which the last one was.
     first: Variable,
     taken: Variable,
-    /// What it carries, with what that was where the buffers begin, and where those began from which the last element was used.
+    /// What it carries, with what that was where the buffers begin, and where those began from which the last element
+    /// was used.
     carried: Vec<(Var, Variable, Variable)>,
 }
 
@@ -136,8 +138,8 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// Fills a side's buffers if they have no elements left. Every element that is tested counts as a step, and may make
-    /// one behind, of as many as are left before the next stop.
+    /// Fills a side's buffers if they have no elements left. Every element that is tested counts as a step, and may
+    /// make one behind, of as many as are left before the next stop.
     fn fill(&mut self, run: &Run, k: usize, ahead: &Ahead) {
         let side = run.sides[k].side;
         let [head, empty, filled] = [(); 3].map(|()| self.builder.create_block());
@@ -196,10 +198,10 @@ impl<'a> Emit<'a, '_> {
             return;
         }
         let trapped = self.builder.use_var(self.trapped);
-        let [undo, on] = [(); 2].map(|()| self.builder.create_block());
-        self.builder.ins().brif(trapped, undo, &[], on, &[]);
-        self.begin(undo);
-        self.builder.set_cold_block(undo);
+        let [roll_back, on] = [(); 2].map(|()| self.builder.create_block());
+        self.builder.ins().brif(trapped, roll_back, &[], on, &[]);
+        self.begin(roll_back);
+        self.builder.set_cold_block(roll_back);
         for (v, packed, _) in &ahead.carried {
             let packed = self.builder.use_var(*packed);
             self.set(*v, self.seen(*v), packed);

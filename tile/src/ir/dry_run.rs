@@ -14,14 +14,14 @@ use rustc_hash::FxHashSet;
 ///
 /// Fails if a statement may exit the tile. Fails too if a segment's bounds depend on a vector, on
 /// changed memory, or on the steps of a segment without nested segments.
-pub fn rehearsal(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
+pub fn dry_run(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
     let mut all = Vec::new();
     each_stmt(stmts, &mut |s| all.push(&s.kind));
     if all
         .iter()
         .any(|kind| matches!(kind, StmtKind::Leave { .. }))
     {
-        return Err("what is rehearsed may be left");
+        return Err("what has a dry run may be left");
     }
     let mut needed = FxHashSet::default();
     loop {
