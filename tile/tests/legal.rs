@@ -421,7 +421,7 @@ fn cases() -> Vec<Case> {
 
 /// Cases in which a recurrence cannot be separated from the rest, or an exit cannot be tested for
 /// several steps at once.
-fn chains() -> Vec<Case> {
+fn recurrences() -> Vec<Case> {
     let vectors = "r0 vectorise 8 unroll 1";
     let sum = "filter_prefix_sum";
     vec![
@@ -515,7 +515,7 @@ fn each_case_breaks_its_rule() {
         name,
         change: (from, to),
         schedule,
-    } in cases().into_iter().chain(chains()).chain(dealt())
+    } in cases().into_iter().chain(recurrences()).chain(dealt())
     {
         let text = common::text_of(name);
         assert!(text.contains(from), "{name} has no {from}");

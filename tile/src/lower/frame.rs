@@ -170,7 +170,7 @@ impl Lower<'_, '_> {
             self.next = self.waiting();
             return;
         }
-        self.begin_chain();
+        self.begin_recurrence();
         for (g, v) in lanes {
             let Order::Lanes(of) = program.groups[g.index()].order else {
                 continue;
@@ -220,7 +220,7 @@ impl Lower<'_, '_> {
                 self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
             }
         }
-        self.end_chain();
+        self.end_recurrence();
         self.narrow();
         self.end_joins();
     }
@@ -256,7 +256,7 @@ impl Lower<'_, '_> {
             Some(nest) => self.parts(nest),
             None => self.straight(),
         }
-        self.chain_of(None);
+        self.recurrence_of(None);
         self.counts(None);
         if self.lanes == 1 {
             self.take_effect();

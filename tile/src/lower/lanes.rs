@@ -12,8 +12,8 @@ impl Lower<'_, '_> {
     /// The variables of groups with lanes.
     pub(super) fn lane_vars(&self) -> Vec<(GroupId, Var)> {
         let lanes = self.group_vars(|order| order.lanes().is_some());
-        let chained = |v: &Var| self.chain.as_ref().is_some_and(|c| c.vars.contains(v));
-        lanes.filter(|(_, v)| !chained(v)).collect()
+        let recurrent = |v: &Var| self.recurrence.as_ref().is_some_and(|c| c.vars.contains(v));
+        lanes.filter(|(_, v)| !recurrent(v)).collect()
     }
 
     /// The variables of groups of some order.

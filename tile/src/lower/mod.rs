@@ -15,7 +15,7 @@
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
-//! | `chain` | what goes from one element to the next, lane by lane |
+//! | `recurrence` | what goes from one element to the next, lane by lane |
 //! | `fast_min_max` | extrema by one instruction, and again by the rules |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
@@ -31,7 +31,6 @@
 
 mod apart;
 mod cases;
-mod chain;
 mod clean;
 mod fast_min_max;
 mod fission;
@@ -43,6 +42,7 @@ mod literals;
 mod names;
 mod nest;
 mod partition;
+mod recurrence;
 mod regions;
 mod rooms;
 mod runs;
@@ -59,7 +59,7 @@ pub use zip::zip;
 use crate::ir::{
     Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, dry_run,
 };
-use crate::region::{Case, Chain, Extremum, Flags, InnerLoop, Nest, Region};
+use crate::region::{Case, Extremum, Flags, InnerLoop, Nest, Recurrence, Region};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use cases::Known;
 use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
@@ -120,7 +120,7 @@ pub fn tiles(
         if lower.lanes > 1 {
             // The judge has seen to it that these are there if they are needed.
             lower.flags = region.flags(inner_loop).unwrap_or_default();
-            lower.chain = region.chain(inner_loop).ok().flatten();
+            lower.recurrence = region.recurrence(inner_loop).ok().flatten();
         }
         if version > 0 {
             lower.tile.name += &format!("_{version}");
@@ -289,7 +289,7 @@ struct Lower<'r, 'a> {
     /// What vectors go on by.
     flags: Flags,
     /// What goes from one element to the next beside vectors.
-    chain: Option<Chain>,
+    recurrence: Option<Recurrence>,
     /// Extrema that take one instruction.
     fast_min_max: Vec<Extremum>,
     /// The extrema that the range is gone through again for.
@@ -380,7 +380,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             subs: Vec::new(),
             run_to: FxHashSet::default(),
             flags: Flags::default(),
-            chain: None,
+            recurrence: None,
             fast_min_max: Vec::new(),
             again: None,
             fits: false,

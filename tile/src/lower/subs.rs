@@ -89,7 +89,7 @@ impl Lower<'_, '_> {
     pub(super) fn leave(&mut self) {
         let step = self.subs.last().map(|s| s.step);
         if !self.admits_none() {
-            self.chain_of(step);
+            self.recurrence_of(step);
             self.counts(step);
         }
         let Some(sub) = self.subs.pop() else {

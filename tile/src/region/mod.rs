@@ -7,7 +7,7 @@
 //! | `order` | the straight order of a rate's blocks |
 //! | `nest` | loop rates whose inner loops are all analysed |
 //! | `role` | the update patterns of loop-carried variables, for vectorisation |
-//! | `chain` | recurrences, separated from vectorisable statements |
+//! | `recurrence` | recurrences, separated from vectorisable statements |
 //! | `flags` | loop-continuation flags |
 //! | `extremum` | min and max folds of floats that can be recomputed |
 //! | `affine` | affine values over the loop's counter |
@@ -21,7 +21,6 @@
 
 mod affine;
 mod case;
-mod chain;
 pub mod cost;
 mod extremum;
 mod find;
@@ -29,6 +28,7 @@ mod flags;
 mod inner_loop;
 mod nest;
 mod order;
+mod recurrence;
 mod role;
 mod show;
 mod streamed;
@@ -36,12 +36,12 @@ pub mod zip;
 
 pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Cases, Def, Room, Test};
-pub use chain::{Chain, Change};
 pub use extremum::Extremum;
 pub use flags::Flags;
 pub use inner_loop::{Access, Aside, Effect, Index, InnerLoop, Statement};
 pub use nest::{Inner, Nest, NestPart};
 pub use order::Step;
+pub use recurrence::{Change, Recurrence};
 pub use role::Role;
 pub use streamed::Streamed;
 pub use zip::{Zip, Zips};

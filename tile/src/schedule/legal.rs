@@ -360,7 +360,7 @@ fn admits(
                 return Err("it writes elsewhere than at its count");
             }
             StmtKind::Scan { group, .. }
-                if how != Admit::Branch && (lanes == 1 || !is_chained(region, *group)) =>
+                if how != Admit::Branch && (lanes == 1 || !is_recurrent(region, *group)) =>
             {
                 return Err("it scans, which has no mask");
             }
@@ -427,7 +427,7 @@ fn side_by_side(
             StmtKind::ScatterArray {
                 arrays, combine, ..
             } => joins_lane_by_lane(region, inner_loop, s.id, (arrays, *combine))?,
-            StmtKind::Scan { group, .. } if !is_chained(region, *group) => {
+            StmtKind::Scan { group, .. } if !is_recurrent(region, *group) => {
                 scans_a_block(region, inner_loop, s, *group)?;
             }
             _ => {}
@@ -444,7 +444,7 @@ fn side_by_side(
             _ => {}
         }
     }
-    if region.chain(inner_loop)?.is_some() {
+    if region.recurrence(inner_loop)?.is_some() {
         if lanes > MAX_LINKS {
             return Err("what goes from one step to the next is written for each lane");
         }
@@ -510,7 +510,7 @@ fn scans_a_block(
 }
 
 /// Tells whether a scan is a serial recurrence over elements.
-fn is_chained(region: &Region, group: GroupId) -> bool {
+fn is_recurrent(region: &Region, group: GroupId) -> bool {
     region.program.groups[group.index()].order == Order::Prefix(1)
 }
 

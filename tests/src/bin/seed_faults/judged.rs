@@ -252,7 +252,7 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "steps are taken side by side that go one after the other",
-        file: "region/chain.rs",
+        file: "region/recurrence.rs",
         sound: "let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));",
         faulty: "let serial = |role: &Role| matches!(role, Role::Scan(1));",
     },
@@ -288,13 +288,13 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "equal zeros count as no change",
-        file: "lower/chain.rs",
+        file: "lower/recurrence.rs",
         sound: "Ty::F64 => self.op(\"bits\", Ty::U64, Op::Bitcast, &[a]),",
         faulty: "Ty::F64 => a,",
     },
     Fault {
         what: "links are taken for lanes that a filter rejects",
-        file: "lower/chain.rs",
+        file: "lower/recurrence.rs",
         sound: "let admitted = mask.map(|mask| self.lane(mask, k));",
         faulty: "let admitted = mask.map(|_| Const::bool(true).into());",
     },

@@ -1,7 +1,7 @@
 //! Vectorisation when execution time matters.
 
 use super::vectors::{
-    all_in_vectors, aside, block, goes_on, in_vectors, is_little_chained, running, widths,
+    all_in_vectors, aside, block, goes_on, in_vectors, is_little_recurrent, running, widths,
 };
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
 use crate::region::cost::is_cheap;
@@ -54,7 +54,7 @@ pub(super) fn many_side_by_side(
         return None;
     }
     if !inner_loop.statements.iter().all(cheap)
-        || !is_little_chained(region, inner_loop, target, lanes)
+        || !is_little_recurrent(region, inner_loop, target, lanes)
     {
         return None;
     }

@@ -36,14 +36,14 @@ pub(super) fn block(inner_loop: &InnerLoop) -> Option<u32> {
 
 /// Tells whether a recurrence leaves vectors enough work: its values seldom change, or enough of
 /// the other statements vectorise well.
-pub(super) fn is_little_chained(
+pub(super) fn is_little_recurrent(
     region: &Region,
     inner_loop: &InnerLoop,
     target: &Target,
     lanes: u32,
 ) -> bool {
-    let chain = match region.chain(inner_loop) {
-        Ok(Some(chain)) if chain.changes.is_none() => chain,
+    let recurrence = match region.recurrence(inner_loop) {
+        Ok(Some(recurrence)) if recurrence.changes.is_none() => recurrence,
         Ok(_) => return true,
         Err(_) => return false,
     };
@@ -52,7 +52,7 @@ pub(super) fn is_little_chained(
         let computes = matches!(s.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. });
         let mut varies = false;
         facts::each_def(s.stmt, &mut |v| varies |= !is_next_count(inner_loop, v));
-        computes && varies && !chain.held.contains(&s.id)
+        computes && varies && !recurrence.held.contains(&s.id)
     };
     // Excludes the guard's test.
     let beside = inner_loop

@@ -17,7 +17,7 @@ const MAX_PICKS: usize = 16;
 ///
 /// Statements are identified by position.
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct Recurrence {
     /// The sub rate of the statements, as the step that enters it.
     pub sub: Option<usize>,
     /// The loop-carried variables.
@@ -66,7 +66,7 @@ impl Region<'_> {
     /// # Errors
     ///
     /// Returns the rule that keeps it from being separated from the rest.
-    pub fn chain(&self, inner_loop: &InnerLoop) -> Result<Option<Chain>, &'static str> {
+    pub fn recurrence(&self, inner_loop: &InnerLoop) -> Result<Option<Recurrence>, &'static str> {
         let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
         let vars = inner_loop.roles.iter().filter(|(_, role)| serial(role));
         let mut vars: BTreeSet<Var> = vars.map(|(v, _)| *v).collect();
@@ -118,7 +118,7 @@ impl Region<'_> {
         let &[sub] = &subs.iter().copied().collect::<Vec<_>>()[..] else {
             return Err("what it carries goes from one step to the next in several sub rates");
         };
-        let mut chain = Chain {
+        let mut recurrence = Recurrence {
             sub,
             vars,
             held,
@@ -127,8 +127,8 @@ impl Region<'_> {
             exports: BTreeSet::new(),
             changes: None,
         };
-        if chain.find_borders(self, inner_loop)? {
-            let all = chain.vars.iter().map(|v| carried.changes(*v));
+        if recurrence.find_borders(self, inner_loop)? {
+            let all = recurrence.vars.iter().map(|v| carried.changes(*v));
             let mut distinct: Vec<Change> = vec![Change::Never];
             let mut often = false;
             for change in all {
@@ -139,13 +139,13 @@ impl Region<'_> {
                 }
             }
             distinct.retain(|change| *change != Change::Never);
-            chain.changes = (!often).then_some(distinct);
+            recurrence.changes = (!often).then_some(distinct);
         }
-        Ok(Some(chain))
+        Ok(Some(recurrence))
     }
 }
 
-impl Chain {
+impl Recurrence {
     /// Finds inputs and exports. The result tells whether its statements are cheap and have no side
     /// effects.
     fn find_borders(

@@ -6,7 +6,7 @@
 
 use super::Lower;
 use crate::ir::{Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
-use crate::region::{Chain, Change, Statement};
+use crate::region::{Change, Recurrence, Statement};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, GroupId, StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
@@ -16,18 +16,18 @@ use std::collections::BTreeSet;
 
 impl Lower<'_, '_> {
     /// Whether a statement has another place than its own: it was done where it was asked whether vectors go on, or it
-    /// waits for the end of its sub rate, in the chain or behind it.
+    /// waits for the end of its sub rate, in the recurrence or behind it.
     pub(super) fn is_elsewhere(&self, id: usize) -> bool {
         if self.flags.early.contains(&id) {
             return true;
         }
-        let late = |c: &Chain| c.held.contains(&id) || c.behind.contains(&id);
-        self.chain.as_ref().is_some_and(late)
+        let late = |c: &Recurrence| c.held.contains(&id) || c.behind.contains(&id);
+        self.recurrence.as_ref().is_some_and(late)
     }
 
     /// Registers for what is carried in a group of one lane.
-    pub(super) fn begin_chain(&mut self) {
-        for (_, v) in self.chained_lanes() {
+    pub(super) fn begin_recurrence(&mut self) {
+        for (_, v) in self.recurrent_lanes() {
             let shape = Shape::scalar(self.region.program.ty(v).elem());
             let name = self.region.program.name(v);
             let register = self.add(name, shape, Origin::Register);
@@ -46,8 +46,8 @@ impl Lower<'_, '_> {
     }
 
     /// They go back to the frame.
-    pub(super) fn end_chain(&mut self) {
-        for (_, v) in self.chained_lanes() {
+    pub(super) fn end_recurrence(&mut self) {
+        for (_, v) in self.recurrent_lanes() {
             self.push(StmtKind::Store {
                 into: Memory::Lanes(v),
                 at: Lower::u64(0),
@@ -59,46 +59,46 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn chained_lanes(&self) -> Vec<(GroupId, Var)> {
+    fn recurrent_lanes(&self) -> Vec<(GroupId, Var)> {
         let lanes = self.group_vars(|order| order.lanes().is_some());
-        let chain = self.chain.as_ref();
+        let recurrence = self.recurrence.as_ref();
         lanes
-            .filter(|(_, v)| chain.is_some_and(|c| c.vars.contains(v)))
+            .filter(|(_, v)| recurrence.is_some_and(|c| c.vars.contains(v)))
             .collect()
     }
 
-    /// The chain and what is behind it, if it is in a sub rate, or at the rate itself.
-    pub(super) fn chain_of(&mut self, sub: Option<usize>) {
+    /// The recurrence and what is behind it, if it is in a sub rate, or at the rate itself.
+    pub(super) fn recurrence_of(&mut self, sub: Option<usize>) {
         if self.again.is_some() {
             return;
         }
-        let Some(chain) = self.chain.take() else {
+        let Some(recurrence) = self.recurrence.take() else {
             return;
         };
-        if chain.sub == sub {
-            self.links(&chain);
+        if recurrence.sub == sub {
+            self.links(&recurrence);
             let inner_loop = self.inner_loop;
-            for s in chain.tops(inner_loop, &chain.behind) {
+            for s in recurrence.tops(inner_loop, &recurrence.behind) {
                 self.stmt(s.stmt);
                 self.run_behind(s.stmt);
             }
         }
-        self.chain = Some(chain);
+        self.recurrence = Some(recurrence);
     }
 
-    fn links(&mut self, chain: &Chain) {
+    fn links(&mut self, recurrence: &Recurrence) {
         let mask = self.mask();
-        let exports: Vec<(Var, Value)> = (chain.exports.iter())
+        let exports: Vec<(Var, Value)> = (recurrence.exports.iter())
             .map(|v| {
                 let program = self.region.program;
                 let shape = Shape::of(program.ty(*v).elem(), self.lanes);
                 (*v, self.add(program.name(*v), shape, Origin::Register))
             })
             .collect();
-        let changes = chain.changes.as_ref();
-        let changes = changes.map(|all| self.as_if_it_stayed((chain, all), mask, &exports));
+        let changes = recurrence.changes.as_ref();
+        let changes = changes.map(|all| self.as_if_it_stayed((recurrence, all), mask, &exports));
         let outer = std::mem::take(&mut self.out);
-        self.lane_by_lane(chain, mask, &exports);
+        self.lane_by_lane(recurrence, mask, &exports);
         let links = self.body(outer);
         match changes {
             Some(cond) => self.push(StmtKind::If {
@@ -115,17 +115,17 @@ impl Lower<'_, '_> {
     /// What all lanes come to if what is carried stays, and whether it does not.
     fn as_if_it_stayed(
         &mut self,
-        (chain, all): (&Chain, &[Change]),
+        (recurrence, all): (&Recurrence, &[Change]),
         mask: Option<Operand>,
         exports: &[(Var, Value)],
     ) -> Operand {
         let inner_loop = self.inner_loop;
-        for v in &chain.vars {
+        for v in &recurrence.vars {
             self.now.insert(*v, self.carried[v].into());
         }
         let updates = |s: &Statement| matches!(s.stmt.kind, LoopStmt::Assign(..));
         if !exports.is_empty() {
-            let held = chain.tops(inner_loop, &chain.held);
+            let held = recurrence.tops(inner_loop, &recurrence.held);
             held.filter(|s| !updates(s)).for_each(|s| self.stmt(s.stmt));
         }
         for (v, register) in exports {
@@ -135,7 +135,7 @@ impl Lower<'_, '_> {
         // What tells is computed whatever arm it is in: that leaves no trace.
         let mut needed = FxHashSet::default();
         all.iter().for_each(|change| tells(change, &mut needed));
-        let within = chain.tops(inner_loop, &chain.held);
+        let within = recurrence.tops(inner_loop, &recurrence.held);
         let within: Vec<&Statement> = within.flat_map(|s| inner_loop.within(s)).collect();
         let mut wanted = Vec::new();
         for s in within.into_iter().rev() {
@@ -217,7 +217,12 @@ impl Lower<'_, '_> {
     }
 
     /// The statements for one lane after the other.
-    fn lane_by_lane(&mut self, chain: &Chain, mask: Option<Operand>, exports: &[(Var, Value)]) {
+    fn lane_by_lane(
+        &mut self,
+        recurrence: &Recurrence,
+        mask: Option<Operand>,
+        exports: &[(Var, Value)],
+    ) {
         let lanes = std::mem::replace(&mut self.lanes, 1);
         let k = self.add("link", Shape::scalar(Ty::U64), Origin::Let);
         let outer = std::mem::take(&mut self.out);
@@ -232,29 +237,29 @@ impl Lower<'_, '_> {
         );
         let admitted = mask.map(|mask| self.lane(mask, k));
         let around = std::mem::take(&mut self.out);
-        for v in &chain.inputs {
+        for v in &recurrence.inputs {
             let all = self.operand(Atom::Var(*v));
             let one = self.lane(all, k);
             self.now.insert(*v, one);
         }
-        for v in &chain.vars {
+        for v in &recurrence.vars {
             self.now.insert(*v, self.carried[v].into());
         }
-        let waits = self.waits(&chain.vars);
+        let waits = self.waits(&recurrence.vars);
         for (v, next) in &waits {
             self.set(*next, self.carried[v].into());
         }
-        let carried = exports.iter().filter(|(v, _)| chain.vars.contains(v));
+        let carried = exports.iter().filter(|(v, _)| recurrence.vars.contains(v));
         for (v, register) in carried {
             self.set_lane(*register, k, self.carried[v].into());
         }
         let joins = std::mem::replace(&mut self.next, waits.iter().copied().collect());
         let inner_loop = self.inner_loop;
-        for s in chain.tops(inner_loop, &chain.held) {
+        for s in recurrence.tops(inner_loop, &recurrence.held) {
             self.stmt(s.stmt);
         }
         self.next = joins;
-        for (v, register) in exports.iter().filter(|(v, _)| !chain.vars.contains(v)) {
+        for (v, register) in exports.iter().filter(|(v, _)| !recurrence.vars.contains(v)) {
             let value = self.now[v];
             self.set_lane(*register, k, value);
         }
