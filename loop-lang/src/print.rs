@@ -193,8 +193,8 @@ impl Printer<'_, '_> {
             self.combine(combine)?;
         }
         write!(self.f, " level {} ", group.level)?;
-        if group.circle {
-            write!(self.f, "circle ")?;
+        if group.cycle {
+            write!(self.f, "cycle ")?;
         }
         match group.order {
             Order::Lanes(n) => writeln!(self.f, "lanes {n}"),

@@ -19,7 +19,7 @@ const JITTED: u64 = 400;
 fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
-    let (mut flags, mut left, mut mirrored, mut counts, mut circles) = (0, 0, 0, 0, 0);
+    let (mut flags, mut left, mut mirrored, mut counts, mut cycles) = (0, 0, 0, 0, 0);
     // Uniform rates whose counters start anew and run on, and those that are within each other.
     let (mut uniform, mut rows_of_rows) = ([0; 2], 0);
     // Cursors by what is around them, those with a loop inside, and those that say that they have ended.
@@ -51,7 +51,7 @@ fn random_loops_are_well_formed_and_varied() {
         mirrored += text.contains("let rix") as usize;
         let counted = |n: &str| text.matches(&format!(" count {n} ")).count() > 1;
         counts += (0..l.program.rates.len()).any(|i| counted(&format!("ix_{i}"))) as usize;
-        circles += l.program.groups.iter().any(|g| g.circle) as usize;
+        cycles += l.program.groups.iter().any(|g| g.cycle) as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[kind(rate)] += 1;
@@ -89,7 +89,7 @@ fn random_loops_are_well_formed_and_varied() {
         "{kinds:?} {orders:?}"
     );
     assert!(phases > 100 && shared > 100 && stages > 100);
-    let counted = [flags, left, mirrored, counts, circles];
+    let counted = [flags, left, mirrored, counts, cycles];
     assert!(counted.iter().all(|n| *n > 50), "{counted:?}");
     assert!(
         uniform.iter().all(|n| *n > 50) && rows_of_rows > 50,

@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         Ok(parts)
     }
 
-    /// `group VARS owner R step R start ATOMS [id ATOMS] next ATOMS [combine F] level N [circle] ORDER`.
+    /// `group VARS owner R step R start ATOMS [id ATOMS] next ATOMS [combine F] level N [cycle] ORDER`.
     fn group(&mut self) -> Parsed<()> {
         let vars = self.list(Self::var)?;
         self.expect_word("owner")?;
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         };
         self.expect_word("level")?;
         let level = self.count()?;
-        let circle = self.eat_word("circle");
+        let cycle = self.eat_word("cycle");
         let order = self.order()?;
         let id = GroupId::new(self.program.groups.len());
         self.groups.entry(vars[0]).or_insert(id);
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
             next,
             combine,
             level,
-            circle,
+            cycle,
             order,
         });
         self.end_of_line()

@@ -485,7 +485,7 @@ impl Generator {
                 next: vec![next.into()],
                 combine: (!sequential).then_some(Combine::Op(Op::Add)),
                 level: self.rng.below(3) as u32,
-                circle: false,
+                cycle: false,
                 order,
             });
         }

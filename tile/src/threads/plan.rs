@@ -363,7 +363,7 @@ fn levels(program: &Loop, joined: impl Fn(GroupId) -> bool) -> Result<Vec<Vec<Gr
 /// Tells whether a group's partial results can be combined in any grouping.
 fn joins(group: &Group) -> bool {
     let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
-    whole && !group.circle && group.order != Order::Sequential
+    whole && !group.cycle && group.order != Order::Sequential
 }
 
 /// Checks the restrictions on loops with nested rates, for any mapping.

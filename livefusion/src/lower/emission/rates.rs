@@ -135,7 +135,7 @@ impl Emission<'_> {
             next: vec![next.into()],
             combine: Some(Combine::Op(op)),
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Exact,
         });
     }
@@ -362,7 +362,7 @@ impl Emission<'_> {
             next: vec![next],
             combine: None,
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Sequential,
         });
     }

@@ -108,7 +108,7 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "_ => {}",
     },
     Fault {
-        what: "what goes around in a circle is taken apart",
+        what: "what goes around in a cycle is taken apart",
         file: "lower/fission/parts.rs",
         sound: "low[g] = low[g].min(low[before]);",
         faulty: "_ = before;",

@@ -126,10 +126,10 @@ fn agree(l: &mut Loop) {
             }
         }
     }
-    for (g, (level, circle)) in required_levels(l).into_iter().enumerate() {
+    for (g, (level, cycle)) in required_levels(l).into_iter().enumerate() {
         let group = &mut l.groups[g];
         group.level = group.level.max(level);
-        group.circle |= circle;
+        group.cycle |= cycle;
     }
 }
 

@@ -1,6 +1,6 @@
-//! What of a body belongs together: what reads or changes the same register, state or memory, and what that goes around in a
-//! circle with. The parts that are left do not care which of them is done first for all steps, but that what one computes
-//! stands before what needs it.
+//! What of a body belongs together: what reads or changes the same register, state or memory, and what that goes around
+//! in a cycle with. The parts that are left do not care which of them is done first for all steps, but that what one
+//! computes stands before what needs it.
 
 use super::Turns;
 use crate::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
@@ -225,7 +225,7 @@ impl<'p> Parts<'p> {
         parts
     }
 
-    /// Statements that are joined, or go around in a circle with each other; free ones are in none.
+    /// Statements that are joined, or go around in a cycle with each other; free ones are in none.
     fn groups(&self, joined: &mut Joined) -> Vec<Vec<usize>> {
         let count = self.statements.len();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -271,16 +271,16 @@ impl<'p> Parts<'p> {
                 if low[g] != number[g] {
                     continue;
                 }
-                let mut circle = Vec::new();
+                let mut cycle = Vec::new();
                 while let Some(member) = stack.pop() {
                     on_stack[member] = false;
-                    circle.extend(members[member].iter().copied());
+                    cycle.extend(members[member].iter().copied());
                     if member == g {
                         break;
                     }
                 }
-                circle.sort_unstable();
-                found.push(circle);
+                cycle.sort_unstable();
+                found.push(cycle);
             }
         }
         found
@@ -293,8 +293,8 @@ impl<'p> Parts<'p> {
         all.filter(|d| !self.statements[*d].free).collect()
     }
 
-    /// Groups in an order in which they may be done: each stands close before the first that leaves a trace of it, and what
-    /// leaves a trace stands where all that it needs is there.
+    /// Groups in an order in which they may be done: each stands close before the first that leaves a trace of it, and
+    /// what leaves a trace stands where all that it needs is there.
     fn in_order(&self, groups: &[Vec<usize>], touched: &[Touched]) -> Vec<Vec<usize>> {
         let mut group_of = vec![usize::MAX; self.statements.len()];
         for (g, all) in groups.iter().enumerate() {
