@@ -3,8 +3,8 @@
 //! ```text
 //! tile to_percentages_mfst at mfst
 //!   range from .. end
-//!   entry (a) room arr_mfst at ix_mfst
-//!   entry (b) room out_map at ix_filt
+//!   entry (a) capacity arr_mfst at ix_mfst
+//!   entry (b) capacity out_map at ix_filt
 //!   entry (c) whole 32
 //!   given least_filt: f64
 //!   given factor_map: f64
@@ -68,8 +68,8 @@ impl fmt::Display for Shown<'_> {
             let letter = crate::ir::letter(i);
             write!(f, "  entry ({letter}) ")?;
             match entry {
-                Entry::Room { array, index } => {
-                    writeln!(f, "room {} at {}", self.var(*array), self.sum(index))?;
+                Entry::Capacity { array, index } => {
+                    writeln!(f, "capacity {} at {}", self.var(*array), self.sum(index))?;
                 }
                 Entry::Keeps { asked, holds } => {
                     let word = match holds {
@@ -393,7 +393,7 @@ impl Shown<'_> {
                 aligned,
                 single_trip,
                 again,
-                rooms,
+                capacities,
                 ..
             } => {
                 let (from, to) = (self.operand(*from), self.operand(*to));
@@ -410,8 +410,13 @@ impl Shown<'_> {
                 if *again {
                     f.write_str(" again")?;
                 }
-                rooms.iter().try_for_each(|(array, index)| {
-                    write!(f, " room {} at {}", self.var(*array), self.operand(*index))
+                capacities.iter().try_for_each(|(array, index)| {
+                    write!(
+                        f,
+                        " capacity {} at {}",
+                        self.var(*array),
+                        self.operand(*index)
+                    )
                 })
             }
             StmtKind::DryRun { .. } => write!(f, "dryrun"),

@@ -32,8 +32,8 @@ use std::fmt;
 ///     r"# loop_0, under the schedule that is asked for
 /// tile loop_0_r0 at r0
 ///   range from .. end
-///   entry (a) room arr_0 at ix_0
-///   entry (b) room out_1 at ix_0
+///   entry (a) capacity arr_0 at ix_0
+///   entry (b) capacity out_1 at ix_0
 ///   entry (c) whole 8
 ///   given k_1: f64
 ///   for strip in from .. end step 8 @0

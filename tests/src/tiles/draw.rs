@@ -69,12 +69,14 @@ impl Drawn {
             if let StmtKind::Let { to, .. } = s.kind {
                 computed.push(Operand::from(to));
             }
-            if let StmtKind::Segment { step, rooms, .. } = &s.kind
-                && rooms.iter().any(|(_, index)| computed.contains(index))
+            if let StmtKind::Segment {
+                step, capacities, ..
+            } = &s.kind
+                && capacities.iter().any(|(_, index)| computed.contains(index))
             {
                 self.said.insert(match step {
-                    1 => "room at a sum",
-                    _ => "room at a sum in vectors",
+                    1 => "capacity at a sum",
+                    _ => "capacity at a sum in vectors",
                 });
             }
             if let StmtKind::Segment {

@@ -466,7 +466,7 @@ impl Run<'_> {
                 aligned,
                 single_trip,
                 again,
-                rooms,
+                capacities,
                 body,
                 epilogue,
                 scalar_epilogue,
@@ -475,10 +475,14 @@ impl Run<'_> {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 let before = if *aligned { from & (*step - 1) } else { 0 };
                 let range = (to.wrapping_sub(from), *step);
-                let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(begins, room.1);
-                let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
+                let whole =
+                    |capacity: &(Var, Operand)| self.tile.asks_whole_turns(begins, capacity.1);
+                let capacities: Vec<_> = capacities
+                    .iter()
+                    .map(|capacity| (*capacity, whole(capacity)))
+                    .collect();
                 if (from < to || *single_trip)
-                    && (*again || self.enter_segment(range, *single_trip, &rooms)?)
+                    && (*again || self.enter_segment(range, *single_trip, &capacities)?)
                 {
                     let mut at = from - before;
                     let around = self.stop.replace(to);
@@ -590,19 +594,19 @@ impl Run<'_> {
         &mut self,
         (size, step): (u64, u64),
         single_trip: bool,
-        rooms: &[((Var, Operand), bool)],
+        capacities: &[((Var, Operand), bool)],
     ) -> Result<bool, Fault> {
         let turns = size
             .max(u64::from(single_trip))
             .checked_next_multiple_of(step);
-        let room = |((array, index), whole): &((Var, Operand), bool)| {
-            let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
+        let capacity = |((array, index), whole): &((Var, Operand), bool)| {
+            let capacity = (self.world.length(*array)).saturating_sub(self.scalar(*index));
             match whole {
-                true => turns.is_some_and(|turns| room >= turns),
-                false => room >= size,
+                true => turns.is_some_and(|turns| capacity >= turns),
+                false => capacity >= size,
             }
         };
-        let fits = rooms.iter().all(room);
+        let fits = capacities.iter().all(capacity);
         let Some(turn) = &mut self.turn else {
             return Ok(false);
         };

@@ -130,7 +130,7 @@ impl StmtKind {
                 counter,
                 from,
                 to,
-                rooms,
+                capacities,
                 body,
                 epilogue,
                 scalar_epilogue,
@@ -139,7 +139,9 @@ impl StmtKind {
                 f(counter);
                 operand(from, f);
                 operand(to, f);
-                rooms.iter_mut().for_each(|(_, index)| operand(index, f));
+                capacities
+                    .iter_mut()
+                    .for_each(|(_, index)| operand(index, f));
                 let inner = body.iter_mut().chain(epilogue).chain(scalar_epilogue);
                 inner.for_each(|s| s.kind.each_value_mut(f));
             }

@@ -327,7 +327,7 @@ pub enum StmtKind {
         /// The loop body.
         body: Vec<Stmt>,
     },
-    /// `segment i in a .. b room x at i`: the steps of an inner rate within one step of the range's
+    /// `segment i in a .. b capacity x at i`: the steps of an inner rate within one step of the range's
     /// loop. The bodies define the counter. These steps count towards the span. A segment fits if
     /// the tile may take all of its steps and one more, and each array has the capacity for them.
     /// If it does not fit, the enclosing step is rolled back: its state is restored and the range
@@ -368,7 +368,7 @@ pub enum StmtKind {
         /// [`asks_whole_turns`](super::Tile::asks_whole_turns) says so, whole iterations must fit.
         /// An index is the segment's begin, a count that grows by at most one per step, or the
         /// counter plus an invariant distance. For aligned iterations it is the first.
-        rooms: Vec<(Var, Operand)>,
+        capacities: Vec<(Var, Operand)>,
         /// The body of a full iteration. With several steps per iteration, it excludes the last
         /// one.
         body: Vec<Stmt>,
@@ -488,7 +488,9 @@ impl StmtKind {
             | StmtKind::Put { array, .. }
             | StmtKind::Length { array, .. } => f(*array, true),
             StmtKind::Sort { arrays, .. } => arrays.iter().for_each(|a| f(*a, true)),
-            StmtKind::Segment { rooms, .. } => rooms.iter().for_each(|(a, _)| f(*a, true)),
+            StmtKind::Segment { capacities, .. } => {
+                capacities.iter().for_each(|(a, _)| f(*a, true))
+            }
             kind => {
                 if let Some(Memory::Array(array)) = kind.memory() {
                     f(array, false);
@@ -581,11 +583,14 @@ impl StmtKind {
                 f(*to);
             }
             StmtKind::Segment {
-                from, to, rooms, ..
+                from,
+                to,
+                capacities,
+                ..
             } => {
                 f(*from);
                 f(*to);
-                rooms.iter().for_each(|(_, index)| f(*index));
+                capacities.iter().for_each(|(_, index)| f(*index));
             }
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => f(*cond),
         }

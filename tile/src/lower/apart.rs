@@ -157,7 +157,7 @@ impl Lower<'_, '_> {
         let buffers = self.runs.iter().flat_map(|r| &r.buffers);
         let buffers: Vec<(Var, Value)> = buffers.map(|(array, into)| (*array, *into)).collect();
         for (array, into) in buffers {
-            // There is room for what is read in step.
+            // There is capacity for what is read in step.
             let Some(proof) = self.proofs.get(&(array, self.inner_loop.counter)).copied() else {
                 continue;
             };

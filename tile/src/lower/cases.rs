@@ -58,10 +58,10 @@ impl Lower<'_, '_> {
             holds: Some(test.holds),
         };
         self.tile.entries.extend(case.tests.iter().map(keep));
-        for room in &case.rooms {
-            let entry = Entry::Room {
-                array: room.array,
-                index: sum(case, Atom::Var(room.index)),
+        for capacity in &case.capacities {
+            let entry = Entry::Capacity {
+                array: capacity.array,
+                index: sum(case, Atom::Var(capacity.index)),
             };
             let known = self.tile.entries.iter().position(|e| *e == entry);
             let at = known.unwrap_or(self.tile.entries.len());
@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
                 self.tile.entries.push(entry);
             }
             self.proofs
-                .entry((room.array, room.index))
+                .entry((capacity.array, capacity.index))
                 .or_insert(Proof::Entry(at));
         }
     }
@@ -88,8 +88,8 @@ impl Lower<'_, '_> {
 
     /// Whether an index goes down with the counter.
     pub(super) fn is_down(&self, v: Var) -> bool {
-        let mut rooms = self.case().into_iter().flat_map(|case| &case.rooms);
-        rooms.any(|room| room.index == v && room.down)
+        let mut capacities = self.case().into_iter().flat_map(|case| &case.capacities);
+        capacities.any(|capacity| capacity.index == v && capacity.down)
     }
 
     /// The answer to a condition that is known.
@@ -111,9 +111,9 @@ impl Lower<'_, '_> {
             return false;
         };
         self.stays(v, same);
-        // What has a room goes on from where that begins.
+        // What has a capacity goes on from where that begins.
         let first = self.first_of(same);
-        if let Some(first) = first.filter(|_| !self.rooms.begins_at(v)) {
+        if let Some(first) = first.filter(|_| !self.capacities.begins_at(v)) {
             self.firsts.insert(v, first);
         }
         true

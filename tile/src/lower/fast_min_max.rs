@@ -97,7 +97,7 @@ impl Lower<'_, '_> {
     /// segment is gone through again for them.
     pub(super) fn find_segment_again(
         &mut self,
-        (from, to, rooms): Segment,
+        (from, to, capacities): Segment,
         groups: &[(GroupId, Var)],
     ) -> FxHashMap<Var, Value> {
         let mut found = FxHashMap::default();
@@ -123,17 +123,19 @@ impl Lower<'_, '_> {
             self.set(self.carried[&e.var], identity);
         }
         // Counts have gone on since; what is found again is not at them.
-        let at_counter = |room: &&(Var, Operand)| room.1 == from;
-        let same: Vec<(Var, Operand)> = rooms.iter().filter(at_counter).copied().collect();
+        let at_counter = |capacity: &&(Var, Operand)| capacity.1 == from;
+        let same: Vec<(Var, Operand)> = capacities.iter().filter(at_counter).copied().collect();
         let mut proofs = self.proofs.clone();
         proofs.retain(|_, proof| match proof {
-            Proof::Room(k) => match same.iter().position(|room| *room == rooms[*k]) {
-                Some(at) => {
-                    *k = at;
-                    true
+            Proof::Capacity(k) => {
+                match same.iter().position(|capacity| *capacity == capacities[*k]) {
+                    Some(at) => {
+                        *k = at;
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
             _ => true,
         });
         let proofs = std::mem::replace(&mut self.proofs, proofs);

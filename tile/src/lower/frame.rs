@@ -106,16 +106,16 @@ impl Lower<'_, '_> {
         let scalar = Shape::scalar(Ty::U64);
         self.add("from", scalar, Origin::From);
         self.add("end", scalar, Origin::End);
-        let mut rooms: Vec<(Var, Var)> = self.inner_loop.proven.iter().copied().collect();
+        let mut capacities: Vec<(Var, Var)> = self.inner_loop.proven.iter().copied().collect();
         if self.lanes > 1 {
-            rooms.extend(&self.inner_loop.scarce);
+            capacities.extend(&self.inner_loop.scarce);
         }
-        rooms.retain(|(_, index)| !self.is_carried_inside(self.nest, *index));
-        rooms.sort();
-        for (array, index) in rooms {
+        capacities.retain(|(_, index)| !self.is_carried_inside(self.nest, *index));
+        capacities.sort();
+        for (array, index) in capacities {
             let proof = Proof::Entry(self.tile.entries.len());
             self.proofs.insert((array, index), proof);
-            self.tile.entries.push(Entry::Room {
+            self.tile.entries.push(Entry::Capacity {
                 array,
                 index: Sum::of(index),
             });

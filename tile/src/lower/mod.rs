@@ -3,7 +3,7 @@
 //! The order of the Loop's statements stays. What a schedule says is how many steps each of them does at a time, and
 //! how what is rejected is kept without effect.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `goes` | whether vectors go on where the guard has exits |
@@ -11,7 +11,7 @@
 //! | `segment` | segments in vectors |
 //! | `unroll_jam` | one segment for several steps of a root |
 //! | `partition` | segments in three parts |
-//! | `rooms` | what must be there of the arrays that segments access |
+//! | `capacities` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
@@ -30,6 +30,7 @@
 //! | `zip` | cursors through buffers |
 
 mod apart;
+mod capacities;
 mod cases;
 mod clean;
 mod fast_min_max;
@@ -44,7 +45,6 @@ mod nest;
 mod partition;
 mod recurrence;
 mod regions;
-mod rooms;
 mod runs;
 mod scans;
 mod segment;
@@ -61,12 +61,12 @@ use crate::ir::{
 };
 use crate::region::{Case, Extremum, Flags, InnerLoop, Nest, Recurrence, Region};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
+use capacities::{Capacities, Proofs};
 use cases::Known;
 use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use names::Names;
-use rooms::{Proofs, Rooms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use std::fmt;
@@ -148,7 +148,7 @@ pub fn tiles(
         let case = region.in_segments(inner_loop);
         let known = case.as_ref().map_or(Known::Nothing, Known::Case);
         let mut tiles = vec![write(schedule, known, 0)?];
-        // Where vectors may not go on, since an exit is near, or little room is left of what it bounds.
+        // Where vectors may not go on, since an exit is near, or little capacity is left of what it bounds.
         let granule = tiles[0].granule();
         if granule > 1 && !inner_loop.exits.is_empty() && is_legal() {
             let mut rest = tile(&slowly, Known::Nothing, 1);
@@ -282,7 +282,7 @@ struct Lower<'r, 'a> {
     lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
     proofs: Proofs,
-    rooms: Rooms,
+    capacities: Capacities,
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
@@ -376,7 +376,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             most: MAX_LANES,
             lengths: region.lengths(),
             proofs: Proofs::new(),
-            rooms: Rooms::default(),
+            capacities: Capacities::default(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
             flags: Flags::default(),

@@ -2,8 +2,8 @@
 //! fit into what is left of the span, or into what it accesses: so each access in it is as safe as in an innermost loop
 //! by itself.
 
+use super::capacities::{Capacities, Proofs};
 use super::cases::Known;
-use super::rooms::{Proofs, Rooms};
 use super::segment::Part;
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
@@ -74,7 +74,7 @@ fn segments(
     Ok(())
 }
 
-/// Where a segment begins and ends, and its rooms.
+/// Where a segment begins and ends, and its capacities.
 pub(super) type Segment<'s> = (Operand, Operand, &'s [(Var, Operand)]);
 
 impl<'r, 'a> Lower<'r, 'a> {
@@ -153,12 +153,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             self.known_case = known;
             let around = (
                 std::mem::take(&mut self.proofs),
-                std::mem::take(&mut self.rooms),
+                std::mem::take(&mut self.capacities),
             );
-            let rooms = self.ask_for_rooms(within, from);
+            let capacities = self.request_capacities(within, from);
             let place = (
                 std::mem::replace(&mut self.proofs, around.0),
-                std::mem::replace(&mut self.rooms, around.1),
+                std::mem::replace(&mut self.capacities, around.1),
             );
             let part = Part {
                 is_first: k == 0,
@@ -166,15 +166,15 @@ impl<'r, 'a> Lower<'r, 'a> {
                 fits,
             };
             if fits {
-                self.make_fit((from, to, &rooms));
-                all.push((part, known, place, (from, to, rooms)));
+                self.make_fit((from, to, &capacities));
+                all.push((part, known, place, (from, to, capacities)));
                 continue;
             }
-            self.steps_of_segment(within, (part, place), (from, to, &rooms));
+            self.steps_of_segment(within, (part, place), (from, to, &capacities));
         }
-        for (part, known, place, (from, to, rooms)) in all {
+        for (part, known, place, (from, to, capacities)) in all {
             self.known_case = known;
-            self.steps_of_segment(within, (part, place), (from, to, &rooms));
+            self.steps_of_segment(within, (part, place), (from, to, &capacities));
         }
         self.known_case = Known::Nothing;
         self.comb = comb;
@@ -185,14 +185,14 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.set(self.carried[&inner.counter], end);
     }
 
-    /// A segment that does nothing: one with its range and rooms fits behind it.
+    /// A segment that does nothing: one with its range and capacities fits behind it.
     fn make_fit(&mut self, range: Segment) {
         let counter = self.add("fits", Shape::scalar(Ty::U64), Origin::Let);
         self.push_steps(counter, range, Vec::new());
     }
 
     /// A segment of steps one by one.
-    fn push_steps(&mut self, counter: Value, (from, to, rooms): Segment, body: Vec<Stmt>) {
+    fn push_steps(&mut self, counter: Value, (from, to, capacities): Segment, body: Vec<Stmt>) {
         self.push(StmtKind::Segment {
             counter,
             from,
@@ -201,18 +201,18 @@ impl<'r, 'a> Lower<'r, 'a> {
             aligned: false,
             single_trip: false,
             again: false,
-            rooms: rooms.to_vec(),
+            capacities: capacities.to_vec(),
             body,
             epilogue: Vec::new(),
             scalar_epilogue: Vec::new(),
         });
     }
 
-    /// Some steps of an inner loop, whose accesses are proven by rooms.
+    /// Some steps of an inner loop, whose accesses are proven by capacities.
     fn steps_of_segment(
         &mut self,
         within: Inner<'r, 'a>,
-        (part, place): (Part, (Proofs, Rooms)),
+        (part, place): (Part, (Proofs, Capacities)),
         range: Segment,
     ) {
         let nest = match within {
@@ -222,7 +222,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let inner = within.inner_loop();
         let around = (
             std::mem::replace(&mut self.proofs, place.0),
-            std::mem::replace(&mut self.rooms, place.1),
+            std::mem::replace(&mut self.capacities, place.1),
         );
         let outer = (
             std::mem::replace(&mut self.inner_loop, inner),
@@ -234,10 +234,10 @@ impl<'r, 'a> Lower<'r, 'a> {
             vectors => self.in_vectors(range, vectors, part),
         }
         (self.inner_loop, self.at, self.next) = outer;
-        (self.proofs, self.rooms) = around;
+        (self.proofs, self.capacities) = around;
     }
 
-    fn one_by_one(&mut self, (from, to, rooms): Segment, nest: Option<&'r Nest<'a>>) {
+    fn one_by_one(&mut self, (from, to, capacities): Segment, nest: Option<&'r Nest<'a>>) {
         let comb = self.comb;
         let counter = self.counter();
         self.at = Some(counter.into());
@@ -250,7 +250,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let few = self.clear_lanes(&own, (from, to));
         let body = self.step_of_segment(nest, &[shared, own.clone()].concat());
         self.comb = comb;
-        self.push_steps(counter, (from, to, rooms), body);
+        self.push_steps(counter, (from, to, capacities), body);
         for g in groups_of(&own) {
             self.join_lanes(g, few);
         }

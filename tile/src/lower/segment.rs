@@ -60,8 +60,8 @@ pub(super) fn sayable(
         return Err("lanes of a segment in vectors that ends within");
     }
     let elsewhere = |(_, index): &(Var, Var)| *index != inner_loop.counter;
-    let mut rooms = inner_loop.proven.iter().chain(&inner_loop.scarce);
-    if lanes > 1 && is_aligned(region, inner_loop, schedule) && rooms.any(elsewhere) {
+    let mut capacities = inner_loop.proven.iter().chain(&inner_loop.scarce);
+    if lanes > 1 && is_aligned(region, inner_loop, schedule) && capacities.any(elsewhere) {
         return Err("aligned turns of segments, beside what is at a count");
     }
     if schedule.partitions(inner_loop.rate) {
@@ -423,7 +423,7 @@ impl Lower<'_, '_> {
     /// The turns of a segment, which are all epilogue if it is short.
     pub(super) fn go_through(
         &mut self,
-        (from, to, rooms): Segment,
+        (from, to, capacities): Segment,
         groups: &[(GroupId, Var)],
         has_turns: bool,
     ) {
@@ -445,7 +445,7 @@ impl Lower<'_, '_> {
             aligned,
             single_trip: !has_turns && !aligned,
             again: self.again.is_some() || self.fits,
-            rooms: rooms.to_vec(),
+            capacities: capacities.to_vec(),
             body,
             epilogue,
             scalar_epilogue,
@@ -471,12 +471,12 @@ impl Lower<'_, '_> {
         Some(here)
     }
 
-    /// The mask under which an epilogue loads at an index, if its room is not one for whole turns: that of the steps
-    /// that are there.
+    /// The mask under which an epilogue loads at an index, if its capacity is not one for whole turns: that of the
+    /// steps that are there.
     pub(super) fn those_there(&self, index: Atom) -> Option<Operand> {
         self.within?;
         let v = index.var()?;
-        let goes_with_it = v == self.inner_loop.counter || self.rooms.begins_at(v);
+        let goes_with_it = v == self.inner_loop.counter || self.capacities.begins_at(v);
         self.here.filter(|_| goes_with_it)
     }
 

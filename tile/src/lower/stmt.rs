@@ -92,8 +92,8 @@ impl Lower<'_, '_> {
             op,
             args: args(&of),
         });
-        // What has a room goes on from where that begins.
-        if !self.rooms.begins_at(v) {
+        // What has a capacity goes on from where that begins.
+        if !self.capacities.begins_at(v) {
             self.know_first(v, op, from);
         }
     }
@@ -212,7 +212,7 @@ impl Lower<'_, '_> {
                     proof,
                 });
             }
-            // Step by step; or each lane in turn, where nothing is known of what a row's array has room for.
+            // Step by step; or each lane in turn, where nothing is known of what a row's array has capacity for.
             (None, under) => {
                 let at = self.operand(index);
                 self.put((array, at), value, None, under);

@@ -165,23 +165,23 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a)
+    /// `(a) capacity array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a)
     /// before N`, `(a) whole N`, `(a) aligned N` or `(a) runs N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
         let kinds = [
-            "room", "holds", "fails", "keeps", "most", "before", "whole", "aligned", "runs",
+            "capacity", "holds", "fails", "keeps", "most", "before", "whole", "aligned", "runs",
         ];
         let what =
-            "`room`, `holds`, `fails`, `keeps`, `most`, `before`, `whole`, `aligned` or `runs`";
+            "`capacity`, `holds`, `fails`, `keeps`, `most`, `before`, `whole`, `aligned` or `runs`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
-            "room" => {
+            "capacity" => {
                 let array = self.var(line)?;
                 line.expect("at")?;
                 let index = self.sum(line)?;
-                Entry::Room { array, index }
+                Entry::Capacity { array, index }
             }
             word @ ("holds" | "fails" | "keeps") => {
                 let moving = self.sum(line)?;

@@ -351,11 +351,11 @@ impl<'t> Parser<'t> {
         let aligned = line.eat("aligned");
         let single_trip = line.eat("single");
         let again = line.eat("again");
-        let mut rooms = Vec::new();
-        while line.eat("room") {
+        let mut capacities = Vec::new();
+        while line.eat("capacity") {
             let array = self.var(line)?;
             line.expect("at")?;
-            rooms.push((array, self.operand(line)?));
+            capacities.push((array, self.operand(line)?));
         }
         Ok(StmtKind::Segment {
             counter: self.add(name, Shape::scalar(Ty::U64), Origin::Let),
@@ -365,7 +365,7 @@ impl<'t> Parser<'t> {
             aligned,
             single_trip,
             again,
-            rooms,
+            capacities,
             body: Vec::new(),
             epilogue: Vec::new(),
             scalar_epilogue: Vec::new(),
@@ -430,14 +430,14 @@ fn wide(line: &mut Line<'_>) -> u32 {
     lanes.inspect(|_| line.skip()).unwrap_or(1)
 }
 
-/// `by (a)`, `by room 0` or `by size`.
+/// `by (a)`, `by capacity 0` or `by size`.
 fn proof(line: &mut Line<'_>) -> Parsed<Proof> {
     line.expect("by")?;
     if line.eat("size") {
         return Ok(Proof::Literal);
     }
-    if line.eat("room") {
-        return Ok(Proof::Room(line.number()? as usize));
+    if line.eat("capacity") {
+        return Ok(Proof::Capacity(line.number()? as usize));
     }
     line.expect("(")?;
     let entry = line.take("an entry's letter", number_of)?;

@@ -67,7 +67,7 @@ impl Test {
 
 /// Describes an access that is in bounds throughout a case.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct RequiredCapacity {
     /// The array: a parameter, or an array made by the loop.
     pub array: Var,
     /// The index.
@@ -82,7 +82,7 @@ pub struct Case {
     /// The answers.
     pub tests: Vec<Test>,
     /// Accesses that need a capacity check when the case is entered.
-    pub rooms: Vec<Room>,
+    pub capacities: Vec<RequiredCapacity>,
     /// Loop-invariant conditions with assumed values; these are also checked when the case is
     /// entered.
     pub assumed: Vec<(Var, bool)>,
@@ -105,10 +105,10 @@ impl Case {
     }
 
     /// Returns the capacity check of an access.
-    pub fn room_of(&self, access: &Access) -> Option<&Room> {
+    pub fn capacity_of(&self, access: &Access) -> Option<&RequiredCapacity> {
         let place = (access.array, access.index);
-        let mut rooms = self.rooms.iter();
-        rooms.find(|room| (room.array, Atom::Var(room.index)) == place)
+        let mut capacities = self.capacities.iter();
+        capacities.find(|capacity| (capacity.array, Atom::Var(capacity.index)) == place)
     }
 
     /// Returns how a value follows from values that are known before the loop.
@@ -140,8 +140,8 @@ pub struct Cases {
 impl Cases {
     /// Tells whether the cases add facts about the loop.
     pub fn tell(&self, inner_loop: &InnerLoop) -> bool {
-        let near = |r: &Room| r.index != inner_loop.counter;
-        self.ask() || self.cases.iter().any(|c| c.rooms.iter().any(near))
+        let near = |r: &RequiredCapacity| r.index != inner_loop.counter;
+        self.ask() || self.cases.iter().any(|c| c.capacities.iter().any(near))
     }
 
     /// Tells whether any case has comparisons.
@@ -155,8 +155,9 @@ impl Cases {
             StmtKind::ReadArray(v, ..) => Some(*v),
             _ => None,
         };
-        let proves =
-            |c: &Case| read.is_some_and(|v| c.skipped.contains(&v)) || c.room_of(access).is_some();
+        let proves = |c: &Case| {
+            read.is_some_and(|v| c.skipped.contains(&v)) || c.capacity_of(access).is_some()
+        };
         !self.cases.is_empty() && self.cases.iter().all(proves)
     }
 }
@@ -204,18 +205,19 @@ impl Region<'_> {
             return None;
         }
         let mut case = self.case(inner_loop, &[], false).ok()?;
-        case.rooms.retain(|room| room.index != inner_loop.counter);
+        case.capacities
+            .retain(|capacity| capacity.index != inner_loop.counter);
         let known = |index: &Var| *index == inner_loop.counter || case.near.contains(index);
         let mut joined: Vec<(Var, Var)> = inner_loop.joined.iter().copied().collect();
         joined.retain(|(_, index)| known(index));
         joined.sort();
-        case.rooms
-            .extend(joined.into_iter().map(|(array, index)| Room {
+        case.capacities
+            .extend(joined.into_iter().map(|(array, index)| RequiredCapacity {
                 array,
                 index,
                 down: false,
             }));
-        (!case.rooms.is_empty()).then_some(case)
+        (!case.capacities.is_empty()).then_some(case)
     }
 
     /// Returns the case for the middle of a long loop.
@@ -515,7 +517,7 @@ impl Walk<'_> {
         let Some(shape @ (Shape::Up | Shape::Down)) = self.shape(Atom::Var(index)) else {
             return;
         };
-        self.case.rooms.push(Room {
+        self.case.capacities.push(RequiredCapacity {
             array: self.region.owner(array),
             index,
             down: shape == Shape::Down,

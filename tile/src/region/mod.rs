@@ -35,7 +35,7 @@ mod streamed;
 pub mod zip;
 
 pub use affine::{Affine, Stride, Term};
-pub use case::{Case, Cases, Def, Room, Test};
+pub use case::{Case, Cases, Def, RequiredCapacity, Test};
 pub use extremum::Extremum;
 pub use flags::Flags;
 pub use inner_loop::{Access, Aside, Effect, Index, InnerLoop, Statement};

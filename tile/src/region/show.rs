@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! inner_loop r0: ix_0 below len_0
-//!   s1   r0  read    elt_1 = arr_0 at ix_0, by room           work 1, wait 1
-//!   s4   r1  write   out_4 at ix_3, a count, by room          work 1, wait 1
+//!   s1   r0  read    elt_1 = arr_0 at ix_0, by capacity           work 1, wait 1
+//!   s4   r1  write   out_4 at ix_3, a count, by capacity          work 1, wait 1
 //! ```
 
 use super::{Access, Affine, Effect, Index, InnerLoop, Nest, Region, Role, Statement, Stride};
@@ -141,7 +141,7 @@ impl Region<'_> {
             StmtKind::ScatterArray { arrays, index, .. } => {
                 let names: Vec<&str> = arrays.iter().map(|a| self.program.name(*a)).collect();
                 let held = match inner_loop.joins_side_by_side(self, s.stmt) {
-                    true => "by room or looked at",
+                    true => "by capacity or checked",
                     false => "looked at",
                 };
                 format!("{} at {}, {held}", names.join(", "), self.atom(*index))
@@ -167,8 +167,8 @@ impl Region<'_> {
             Index::Random => format!("{}, anywhere", self.atom(access.index)),
         };
         let held = match access.is_proven {
-            true => "by room",
-            false if inner_loop.is_near(access) => "by room or looked at",
+            true => "by capacity",
+            false if inner_loop.is_near(access) => "by capacity or checked",
             false => "looked at",
         };
         format!("{} at {at}, {held}", self.program.name(access.array))

@@ -201,7 +201,7 @@ impl<'l, 'a> Looking<'l, 'a> {
     }
 
     /// Returns the strip written by a pass. `filled` guarantees that reads are in the same row.
-    fn strip(&self, room: Atom, writes: &[Access]) -> Option<Strip> {
+    fn strip(&self, capacity: Atom, writes: &[Access]) -> Option<Strip> {
         let [(Place::At { rate, .. }, _, index)] = writes else {
             return None;
         };
@@ -214,14 +214,14 @@ impl<'l, 'a> Looking<'l, 'a> {
         };
         let is_uniform = self.program.rate(pass).kind.is_uniform();
         let length = is_uniform.then_some(size);
-        (is_uniform || self.fits(room, size)).then_some(Strip {
+        (is_uniform || self.fits(capacity, size)).then_some(Strip {
             first: first.var()?,
             length,
         })
     }
 
     /// Tells whether all rows together fit in the capacity: a row that does not fit is empty.
-    fn fits(&self, room: Atom, size: Atom) -> bool {
+    fn fits(&self, capacity: Atom, size: Atom) -> bool {
         let fits = || {
             let [test, length, none] = self.made_by(size, Op::Select)?[..] else {
                 return None;
@@ -242,7 +242,7 @@ impl<'l, 'a> Looking<'l, 'a> {
                 _ => false,
             });
             let zero = none == Atom::Const(Const::u64(0));
-            Some(counts && zero && of == length && all == room)
+            Some(counts && zero && of == length && all == capacity)
         };
         fits().unwrap_or(false)
     }

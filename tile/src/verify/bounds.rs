@@ -386,8 +386,8 @@ impl<'a> Walk<'_, 'a> {
                 let Memory::Array(array) = memory else {
                     return Err("entries speak of arrays");
                 };
-                let Some(Entry::Room { array: of, index }) = self.tile.entries.get(i) else {
-                    return Err("the entry speaks of no room");
+                let Some(Entry::Capacity { array: of, index }) = self.tile.entries.get(i) else {
+                    return Err("the entry speaks of no capacity");
                 };
                 let step = self.step.ok_or("it is outside of the range")?;
                 let sum = matches!(place, Place::Near(..)) || index.single().is_none();
@@ -425,10 +425,10 @@ impl<'a> Walk<'_, 'a> {
                     .then_some(())
                     .ok_or("it is beyond the steps that are taken at a time")
             }
-            Proof::Room(i) => {
+            Proof::Capacity(i) => {
                 let around = self.segment.as_ref().ok_or("it is in no segment")?;
-                let room = around.rooms.get(i);
-                let (array, index) = room.ok_or("the segment has no such room")?;
+                let capacity = around.capacities.get(i);
+                let (array, index) = capacity.ok_or("the segment has no such capacity")?;
                 let (of_index, low, plus) = match place {
                     Place::Within(low, plus) => (around.from, low, plus),
                     Place::Beyond(of, low, plus) => (of.into(), low, plus),
@@ -438,7 +438,7 @@ impl<'a> Walk<'_, 'a> {
                     _ => return Err("the index does not go with the segment"),
                 };
                 if (Memory::Array(*array), *index) != (memory, of_index) {
-                    return Err("the room is that of another array or index");
+                    return Err("the capacity is that of another array or index");
                 }
                 if !around.has_steps(self.tile, *index, (low, plus), under) {
                     return Err("nothing keeps an epilogue to the steps that there are");
@@ -470,7 +470,7 @@ impl<'a> Walk<'_, 'a> {
             return Err("the index does not begin with the range");
         };
         if self.size(memory).is_none_or(|size| size < most) {
-            return Err("the memory has no room for all steps of a range");
+            return Err("the memory has no capacity for all steps of a range");
         }
         let step = self.step.ok_or("it is outside of the range")?;
         match plus.checked_add(lanes) {

@@ -265,7 +265,10 @@ impl Walk<'_, '_> {
         let (of, Place::Come(low, high)) = (of.value()?, self.place(come)?) else {
             return None;
         };
-        let asked = around.rooms.iter().any(|room| room.1 == of.into());
+        let asked = around
+            .capacities
+            .iter()
+            .any(|capacity| capacity.1 == of.into());
         (asked && around.leaves(of.into())).then_some(Place::Beyond(of, low, high))
     }
 

@@ -41,7 +41,7 @@ pub(super) struct Around<'a> {
     pub(super) step: u64,
     /// Whether iterations begin at multiples of the step.
     pub(super) aligned: bool,
-    pub(super) rooms: &'a [(Var, Operand)],
+    pub(super) capacities: &'a [(Var, Operand)],
     /// Whether this iteration may lack some steps.
     is_epilogue: bool,
     /// The facts about masks of existing steps.
@@ -100,11 +100,11 @@ impl Around<'_> {
     pub(super) fn has_steps(
         &self,
         tile: &Tile,
-        room: Operand,
+        capacity: Operand,
         (low, high): (u64, u64),
         mask: Option<Operand>,
     ) -> bool {
-        if !self.is_epilogue || tile.asks_whole_turns(self.from, room) {
+        if !self.is_epilogue || tile.asks_whole_turns(self.from, capacity) {
             return true;
         }
         let told = mask.map_or(Told::default(), |mask| self.tells_of(mask));
@@ -132,7 +132,7 @@ pub(super) struct Fitted {
     to: Operand,
     step: u64,
     single_trip: bool,
-    rooms: Vec<(Var, Operand)>,
+    capacities: Vec<(Var, Operand)>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -167,7 +167,7 @@ impl<'a> Walk<'_, 'a> {
             aligned,
             single_trip,
             again,
-            rooms,
+            capacities,
             body,
             epilogue,
             scalar_epilogue,
@@ -176,8 +176,8 @@ impl<'a> Walk<'_, 'a> {
             return;
         };
         let counts = |(_, index): &(Var, Operand)| self.tile.asks_whole_turns(*from, *index);
-        if *aligned && (*step == 1 || rooms.iter().any(counts)) {
-            let message = "aligned turns have several steps, and no room at a count";
+        if *aligned && (*step == 1 || capacities.iter().any(counts)) {
+            let message = "aligned turns have several steps, and no capacity at a count";
             return self.faults.add(message);
         }
         if *single_trip
@@ -220,7 +220,7 @@ impl<'a> Walk<'_, 'a> {
             to: *to,
             step,
             aligned: *aligned,
-            rooms,
+            capacities,
             is_epilogue: false,
             told: FxHashMap::default(),
             changed: changed.clone(),
@@ -260,14 +260,14 @@ impl<'a> Walk<'_, 'a> {
         (self.gone, self.places) = around;
         self.forget(&changed);
         if !again {
-            let rooms = rooms.clone();
+            let capacities = capacities.clone();
             let to = *to;
             self.fitted.push(Fitted {
                 from,
                 to,
                 step,
                 single_trip: *single_trip,
-                rooms,
+                capacities,
             });
         }
         self.unfit(&changed);
@@ -295,21 +295,23 @@ impl<'a> Walk<'_, 'a> {
             to,
             step,
             single_trip,
-            rooms,
+            capacities,
             ..
         } = kind
         else {
             return;
         };
         // The step size matters if a check covers whole iterations.
-        let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*from, room.1);
+        let whole = |capacity: &(Var, Operand)| self.tile.asks_whole_turns(*from, capacity.1);
         let had = |f: &Fitted| {
-            let all = rooms.iter().all(|room| f.rooms.contains(room));
-            let same = f.step == *step || !rooms.iter().any(whole);
+            let all = capacities
+                .iter()
+                .all(|capacity| f.capacities.contains(capacity));
+            let same = f.step == *step || !capacities.iter().any(whole);
             (f.from, f.to, f.single_trip) == (*from, *to, *single_trip) && same && all
         };
         if !self.fitted.iter().any(had) {
-            let message = "no segment with this range and these rooms was gone through before";
+            let message = "no segment with this range and these capacities was gone through before";
             self.faults.add(message);
         }
     }
@@ -320,7 +322,7 @@ impl<'a> Walk<'_, 'a> {
         let is_new = |a: &Operand| a.value().is_some_and(|v| changed.contains(&v));
         self.fitted.retain(|f| !is_new(&f.from) && !is_new(&f.to));
         for f in &mut self.fitted {
-            f.rooms.retain(|(_, index)| !is_new(index));
+            f.capacities.retain(|(_, index)| !is_new(index));
         }
     }
 

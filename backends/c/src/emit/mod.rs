@@ -98,8 +98,8 @@ enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 
 static const u64 lf_zero[1];
 static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
-static inline u64 lf_room(u64 length, u64 at) { return at < length ? length - at : 0; }
-/* Where there begins to be too little room for so many. */
+static inline u64 lf_capacity(u64 length, u64 at) { return at < length ? length - at : 0; }
+/* Where there begins to be too little capacity for so many. */
 static inline u64 lf_ends(u64 length, u64 size) { return length < size ? 0 : length - size + 1; }
 /* For how many steps up or down from `at` it stays on its side of `edge`. */
 static inline u64 lf_same_up(u64 at, u64 edge) { return at < edge ? edge - at : at ? -at : LF_END; }

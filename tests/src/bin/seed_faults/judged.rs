@@ -41,7 +41,7 @@ pub(super) const JUDGED: &[Fault] = &[
         faulty: "if !segments && stmts.len() > 99 {",
     },
     Fault {
-        what: "a compress has room for one element",
+        what: "a compress has capacity for one element",
         file: "verify/bounds.rs",
         sound: "let lanes = u64::from(self.tile.operand_shape(*under).lanes); self.access((Memory::Array(*array), *at), lanes, *proof, None);",
         faulty: "let _ = under; self.access((Memory::Array(*array), *at), 1, *proof, None);",
@@ -125,13 +125,13 @@ pub(super) const JUDGED: &[Fault] = &[
         faulty: "Some(_) if matches!(at, Some(Place::Counter(..))) => {}",
     },
     Fault {
-        what: "any room of a segment proves any access",
+        what: "any capacity of a segment proves any access",
         file: "verify/bounds.rs",
         sound: "if (Memory::Array(*array), *index) != (memory, of_index) {",
         faulty: "if Memory::Array(*array) != memory && *index != of_index {",
     },
     Fault {
-        what: "what a count was before a segment is what its rooms speak of",
+        what: "what a count was before a segment is what its capacities speak of",
         file: "verify/segments.rs",
         sound: "let speaks = |p: &Place| match p { Place::Count { .. } | Place::Within(..)",
         faulty: "let speaks = |p: &Place| match p { Place::Count { .. } => false, Place::Within(..)",
@@ -203,7 +203,7 @@ pub(super) const JUDGED: &[Fault] = &[
         faulty: "-1 => last <= 0,",
     },
     Fault {
-        what: "a room may be for what a scan has come to",
+        what: "a capacity may be for what a scan has come to",
         file: "verify/frame.rs",
         sound: "Some(v) => is_u64(program, v) && !scans(program, v),",
         faulty: "Some(v) => is_u64(program, v),",

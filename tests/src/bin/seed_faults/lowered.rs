@@ -174,9 +174,9 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "holds: None,",
     },
     Fault {
-        what: "room beside the counter is asked at the counter",
+        what: "capacity beside the counter is asked at the counter",
         file: "lower/cases.rs",
-        sound: "index: sum(case, Atom::Var(room.index)),",
+        sound: "index: sum(case, Atom::Var(capacity.index)),",
         faulty: "index: Sum::of(self.inner_loop.counter),",
     },
     Fault {
@@ -186,9 +186,9 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let first = self.op(&name, Ty::U64, op, &[a, b]); let first = self.at.unwrap_or(first);",
     },
     Fault {
-        what: "nobody asks for room at a count that exits bound",
+        what: "nobody asks for capacity at a count that exits bound",
         file: "lower/frame.rs",
-        sound: "rooms.extend(&self.inner_loop.scarce);",
+        sound: "capacities.extend(&self.inner_loop.scarce);",
         faulty: "let _ = &self.inner_loop.scarce;",
     },
     Fault {
@@ -216,20 +216,20 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = (at, unless);",
     },
     Fault {
-        what: "a segment has room for what it does not access",
-        file: "lower/rooms.rs",
+        what: "a segment has capacity for what it does not access",
+        file: "lower/capacities.rs",
         sound: "false => self.operand(Atom::Var(index)),",
         faulty: "false => Lower::u64(0),",
     },
     Fault {
-        what: "a segment has room at a sum for what it accesses at another",
-        file: "lower/rooms.rs",
+        what: "a segment has capacity at a sum for what it accesses at another",
+        file: "lower/capacities.rs",
         sound: "find(|(of, _)| *of == sum)",
         faulty: "find(|(of, _)| of.terms.len() == sum.terms.len())",
     },
     Fault {
         what: "what is the same in all steps of a segment is added once, however often it counts",
-        file: "lower/rooms.rs",
+        file: "lower/capacities.rs",
         sound: "let of = self.op(name, Ty::U64, Op::Mul, &[of, times]);",
         faulty: "let _ = times;",
     },
@@ -264,15 +264,15 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "None => None,",
     },
     Fault {
-        what: "a segment needs no room for whole turns",
+        what: "a segment needs no capacity for whole turns",
         file: "eval/mod.rs",
         sound: "let turns = size.max(u64::from(single_trip)).checked_next_multiple_of(step);",
         faulty: "let _ = (once, step); let turns = Some(size);",
     },
     Fault {
-        what: "a segment needs no room",
+        what: "a segment needs no capacity",
         file: "eval/mod.rs",
-        sound: "false => room >= size,",
+        sound: "false => capacity >= size,",
         faulty: "false => true,",
     },
     Fault {

@@ -7,7 +7,7 @@
 //! What one piece computes and another needs crosses in a buffer, which stays in the cache. What costs no more than
 //! that, as reads at the counter, each piece does by itself.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | `parts` | what of a body belongs together, and in which order it is done |
 //! | `cut` | where the body is cut |

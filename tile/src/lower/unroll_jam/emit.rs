@@ -43,8 +43,8 @@ pub(super) struct Emit {
     written: FxHashSet<Var>,
     /// Whose step it is that is written.
     pub(super) row: usize,
-    /// In a segment: the rooms of each step's segment among those of all.
-    pub(super) rooms: Vec<Vec<usize>>,
+    /// In a segment: the capacities of each step's segment among those of all.
+    pub(super) capacities: Vec<Vec<usize>>,
     /// The part of the turn that is written, and the numbers of lanes in parts.
     pub(super) part: usize,
     pub(super) lanes: FxHashMap<usize, Number>,
@@ -82,7 +82,7 @@ impl Emit {
             comb: CombId::new(0),
             written,
             row: 0,
-            rooms: Vec::new(),
+            capacities: Vec::new(),
             part: 0,
             lanes: FxHashMap::default(),
             accesses: FxHashSet::default(),
@@ -267,7 +267,7 @@ impl Emit {
                     return Some(());
                 }
                 let number = self.words.read(Read::Load(array, shape, at, under));
-                let in_segment = !self.rooms.is_empty();
+                let in_segment = !self.capacities.is_empty();
                 let is_known = self.define(to, number, s.kind);
                 self.common += usize::from(is_known && in_segment && self.row > 0);
             }
@@ -368,10 +368,10 @@ impl Emit {
         is(&mut self.words, from, a) && is(&mut self.words, to, b)
     }
 
-    /// The room of an access among those of all steps.
+    /// The capacity of an access among those of all steps.
     fn place(&self, proof: &mut Proof) -> Option<()> {
-        if let Proof::Room(at) = proof {
-            *proof = Proof::Room(*self.rooms.get(self.row)?.get(*at)?);
+        if let Proof::Capacity(at) = proof {
+            *proof = Proof::Capacity(*self.capacities.get(self.row)?.get(*at)?);
         }
         Some(())
     }

@@ -1,11 +1,11 @@
 //! Unroll and jam: several steps of a root at a time, with one segment for all of theirs.
 //!
-//! Rows that are joined onto one row, as sums of columns are, then load and store it once for all; what the segments read in common is
-//! read once; and what lies across rows is read along a line of the cache. The rule by which that keeps the meaning: segments
-//! are as long in all steps, no step needs beforehand what a segment before it has come to, and of an array that is written, two
-//! accesses are of one element in the same step of both segments, or never.
+//! Rows that are joined onto one row, as sums of columns are, then load and store it once for all; what the segments
+//! read in common is read once; and what lies across rows is read along a line of the cache. The rule by which that
+//! keeps the meaning: segments are as long in all steps, no step needs beforehand what a segment before it has come to,
+//! and of an array that is written, two accesses are of one element in the same step of both segments, or never.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | `rows` | the step of a root, written for each of several |
 //! | `words` | what values are, by number, and indices as sums |
@@ -25,7 +25,8 @@ use rows::{Steps, Values};
 /// More statements than this are not written for several steps.
 const MAX_STATEMENTS: usize = 1024;
 
-/// A tile that takes so many steps of a root at a time; none if that would change what it does, or if the steps have nothing in common.
+/// A tile that takes so many steps of a root at a time; none if that would change what it does, or if the steps have
+/// nothing in common.
 pub(super) fn unroll_jam(tile: &Tile, rows: u32) -> Option<Tile> {
     let mut statements = 0;
     tile.each_stmt(&mut |_| statements += 1);

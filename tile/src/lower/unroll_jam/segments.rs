@@ -12,7 +12,7 @@ struct Part {
     counter: Value,
     from: Operand,
     to: Operand,
-    rooms: Vec<(Var, Operand)>,
+    capacities: Vec<(Var, Operand)>,
     body: Vec<Stmt>,
     epilogue: Vec<Stmt>,
 }
@@ -36,19 +36,19 @@ impl Emit {
                     to,
                     step,
                     single_trip,
-                    rooms,
+                    capacities,
                     body,
                     epilogue,
                     ..
                 } => {
                     how = Some((step, single_trip));
                     let (from, to) = (self.real(from), self.real(to));
-                    let rooms = rooms.into_iter().map(|(a, at)| (a, self.real(at)));
+                    let capacities = capacities.into_iter().map(|(a, at)| (a, self.real(at)));
                     parts.push(Part {
                         counter,
                         from,
                         to,
-                        rooms: rooms.collect(),
+                        capacities: capacities.collect(),
                         body,
                         epilogue,
                     });
@@ -105,19 +105,19 @@ impl Emit {
         if !same.all(|p| self.words.distance(p.from, p.to) == length) {
             return None;
         }
-        let rooms = self.rooms_of_all(&parts);
+        let capacities = self.capacities_of_all(&parts);
         let before = self.accesses.clone();
         let comb = self.comb;
         self.make_fit(
             (from, to),
-            &rooms,
+            &capacities,
             if single_trip {
                 (step, true)
             } else {
                 (1, false)
             },
         );
-        // The others have as many steps each, and their rooms have been asked for.
+        // The others have as many steps each, and their capacities have been asked for.
         let size = self.op("size", Op::Sub, &[to, from]);
         let others = Const::u64(parts.len() as u64 - 1).into();
         let all = self.op("others", Op::Mul, &[size.into(), others]);
@@ -137,7 +137,7 @@ impl Emit {
             })
         });
         let (body, epilogue) = (turns.next()??, turns.next()??);
-        self.rooms.clear();
+        self.capacities.clear();
         if !self.accesses_are_apart(&length) {
             return None;
         }
@@ -153,7 +153,7 @@ impl Emit {
             aligned: false,
             single_trip,
             again: true,
-            rooms,
+            capacities,
             body,
             epilogue,
             scalar_epilogue: Vec::new(),
@@ -161,11 +161,11 @@ impl Emit {
         Some(())
     }
 
-    /// A segment that does nothing: so many steps, and these rooms, fit behind it.
+    /// A segment that does nothing: so many steps, and these capacities, fit behind it.
     fn make_fit(
         &mut self,
         (from, to): (Operand, Operand),
-        rooms: &[(Var, Operand)],
+        capacities: &[(Var, Operand)],
         (step, single_trip): (u64, bool),
     ) {
         let shape = Shape::scalar(Ty::U64);
@@ -178,20 +178,20 @@ impl Emit {
             aligned: false,
             single_trip,
             again: false,
-            rooms: rooms.to_vec(),
+            capacities: capacities.to_vec(),
             body: Vec::new(),
             epilogue: Vec::new(),
             scalar_epilogue: Vec::new(),
         });
     }
 
-    /// The rooms of all steps' segments, each once; and which of them each step's are.
-    fn rooms_of_all(&mut self, parts: &[Part]) -> Vec<(Var, Operand)> {
+    /// The capacities of all steps' segments, each once; and which of them each step's are.
+    fn capacities_of_all(&mut self, parts: &[Part]) -> Vec<(Var, Operand)> {
         let mut all: Vec<(Var, Operand)> = Vec::new();
-        self.rooms = Vec::new();
+        self.capacities = Vec::new();
         for part in parts {
             let mut places = Vec::new();
-            for (array, at) in &part.rooms {
+            for (array, at) in &part.capacities {
                 let number = self.words.of(*at);
                 let known = all
                     .iter()
@@ -201,7 +201,7 @@ impl Emit {
                     all.push((*array, *at));
                 }
             }
-            self.rooms.push(places);
+            self.capacities.push(places);
         }
         all
     }

@@ -241,9 +241,9 @@ fn with_lanes_in_registers(
         _ => 0,
     });
     let (all, most) = vectors.fold((0, 0), |(all, most), n| (all + n, n.max(most)));
-    let room = target.registers() * 3 / 4;
-    match all > room && 2 * most <= room {
-        true => (inner_loop.cost().work * room as u64 / all as u64).clamp(1, WORK.into()) as u32,
+    let budget = target.registers() * 3 / 4;
+    match all > budget && 2 * most <= budget {
+        true => (inner_loop.cost().work * budget as u64 / all as u64).clamp(1, WORK.into()) as u32,
         false => WORK,
     }
 }

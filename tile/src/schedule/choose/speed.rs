@@ -119,8 +119,8 @@ pub(super) fn segments_side_by_side(
         .as_ref()
         .and_then(|_| region.middle_of_row(inner_loop));
     let near = |a: &Access| {
-        let room = middle.as_ref().and_then(|case| case.room_of(a));
-        inner_loop.is_near(a) || room.is_some_and(|room| !room.down)
+        let capacity = middle.as_ref().and_then(|case| case.capacity_of(a));
+        inner_loop.is_near(a) || capacity.is_some_and(|capacity| !capacity.down)
     };
     let maps = maps_rows(region, inner_loop);
     match inner_loop.reads_aside(|a| rolls_back && (maps || near(a))) {
@@ -163,7 +163,7 @@ fn maps_rows(region: &Region, inner_loop: &InnerLoop) -> bool {
     let kind = &region.program.rate(inner_loop.rate).kind;
     let is_fixed = |a: &Access| matches!(&a.shape, Index::Affine(affine) if affine.is_fixed());
     let in_middle = || {
-        let proves = |case: Case| inner_loop.reads_aside(|a| case.room_of(a).is_some());
+        let proves = |case: Case| inner_loop.reads_aside(|a| case.capacity_of(a).is_some());
         let middle = region.middle_of_row(inner_loop);
         middle.is_some_and(|case| proves(case) == Aside::Nowhere)
     };

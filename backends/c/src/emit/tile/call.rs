@@ -98,7 +98,7 @@ impl Writer<'_, '_, '_> {
         let counter = self.unit.names.var(self.tile.counter);
         for entry in &self.tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Capacity { .. } | Entry::Keeps { .. } => {}
                 Entry::Most(_) | Entry::Before(_) | Entry::Runs(_) => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
@@ -158,11 +158,11 @@ impl Writer<'_, '_, '_> {
     pub(super) fn allows(&self, entry: &Entry) -> Option<String> {
         let down = |sum: &Sum| sum.times(self.tile.counter) < 0;
         match entry {
-            Entry::Room { array, index } => {
+            Entry::Capacity { array, index } => {
                 let (length, at) = (self.unit.length(*array), self.sum(index));
                 Some(match down(index) {
                     true => format!("{at} < {length} ? {at} + 1 : 0"),
-                    false => format!("lf_room({length}, {at})"),
+                    false => format!("lf_capacity({length}, {at})"),
                 })
             }
             Entry::Keeps { asked, .. } => {
@@ -205,7 +205,7 @@ impl Writer<'_, '_, '_> {
     /// Where in an array a tile that streams it begins to write.
     fn begins(&self, array: Var) -> String {
         let index = self.tile.entries.iter().find_map(|entry| match entry {
-            Entry::Room { array: a, index } if *a == array => Some(index),
+            Entry::Capacity { array: a, index } if *a == array => Some(index),
             _ => None,
         });
         index.map_or(String::new(), |index| self.sum(index))

@@ -150,14 +150,14 @@ impl Writer<'_, '_, '_> {
     }
 
     /// Lanes that a mask lets. Elsewhere are zeros; in an epilogue it does not matter what is there, and if there is
-    /// room, there is something.
+    /// capacity, there is something.
     fn load_some(&mut self, to: Value, address: &str, under: Operand, in_segment: bool) {
         let shape = self.shape(to);
         let (bits, load) = (self.bits_of(under), self.masked_load(shape));
         let mut some = format!("{load}((const {0} *)({address}), {bits})", cell(shape.ty));
         if in_segment && !self.masks.registers {
             let vector = self.in_memory(shape);
-            some = format!("(roomy ? ({vector})*(const {vector}_at *)({address}) : {some})");
+            some = format!("(spare ? ({vector})*(const {vector}_at *)({address}) : {some})");
         }
         let text = match shape.ty {
             Ty::Bool => self.mask_of_bytes(&some),

@@ -2,7 +2,9 @@
 //! into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Room, Stmt, StmtKind, Value, changed, dry_run, each_stmt};
+use livefusion_tile::ir::{
+    CapacityCheck, Operand, Stmt, StmtKind, Value, changed, dry_run, each_stmt,
+};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashSet;
@@ -50,14 +52,14 @@ impl Writer<'_, '_, '_> {
                 from,
                 single_trip,
                 step,
-                rooms,
+                capacities,
                 ..
             } = &s.kind
             {
-                let rooms = self.tile.rooms_by_place(*from, rooms).into_iter();
-                all.extend(rooms.map(|room| {
-                    let at_end = (*single_trip && room.whole).then_some(*step);
-                    (self.lengths(&room), at_end)
+                let capacities = self.tile.capacities_by_place(*from, capacities).into_iter();
+                all.extend(capacities.map(|capacity| {
+                    let at_end = (*single_trip && capacity.whole).then_some(*step);
+                    (self.lengths(&capacity), at_end)
                 }));
             }
         });
@@ -85,9 +87,13 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// The lengths of a room's arrays, each once.
-    fn lengths(&self, room: &Room) -> Vec<String> {
-        let mut all: Vec<String> = room.arrays.iter().map(|a| self.unit.length(*a)).collect();
+    /// The lengths of a capacity's arrays, each once.
+    fn lengths(&self, capacity: &CapacityCheck) -> Vec<String> {
+        let mut all: Vec<String> = capacity
+            .arrays
+            .iter()
+            .map(|a| self.unit.length(*a))
+            .collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -99,9 +105,12 @@ impl Writer<'_, '_, '_> {
         known.cloned().unwrap_or_default()
     }
 
-    /// The length of the shortest array of a room, and the room's place.
-    fn shortest(&mut self, room: &Room) -> (String, String) {
-        (self.least(&self.lengths(room)), self.operand(room.at))
+    /// The length of the shortest array of a capacity, and the capacity's place.
+    fn shortest(&mut self, capacity: &CapacityCheck) -> (String, String) {
+        (
+            self.least(&self.lengths(capacity)),
+            self.operand(capacity.at),
+        )
     }
 
     /// It ends: its steps are taken.
@@ -141,7 +150,7 @@ impl Writer<'_, '_, '_> {
             aligned,
             single_trip,
             again,
-            rooms,
+            capacities,
             body,
             epilogue,
             scalar_epilogue,
@@ -160,9 +169,9 @@ impl Writer<'_, '_, '_> {
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         if !fits {
-            self.enter_segment((*step, *single_trip), begins, rooms);
+            self.enter_segment((*step, *single_trip), begins, capacities);
             if self.segment.is_none() && self.is_carried(begins) {
-                self.fetch_ahead(begins, rooms);
+                self.fetch_ahead(begins, capacities);
             }
         }
         // In a dry run it does no more than to fit.
@@ -170,7 +179,7 @@ impl Writer<'_, '_, '_> {
             .iter()
             .any(|body| !body.is_empty())
         {
-            self.is_roomy((*step, *aligned), begins, rooms);
+            self.has_spare_capacity((*step, *aligned), begins, capacities);
             self.turns_of_segment(kind);
         }
         // One without steps asks for the turn's own.
@@ -282,22 +291,22 @@ impl Writer<'_, '_, '_> {
         self.picks = around_picks;
     }
 
-    /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is rolled
-    /// back.
+    /// Its steps are taken, if there are so many left, and there is capacity for them in memory; else the turn is
+    /// rolled back.
     fn enter_segment(
         &mut self,
         (step, single_trip): (u64, bool),
         from: Operand,
-        rooms: &[(Var, Operand)],
+        capacities: &[(Var, Operand)],
     ) {
         let mut misfits = vec!["size >= after".to_string()];
         let whole = match step {
             1 => "size".to_string(),
             _ => format!("((size + {0}) & ~{0}ul)", step - 1),
         };
-        for room in self.tile.rooms_by_place(from, rooms) {
-            let (least, at) = self.shortest(&room);
-            let steps = match room.whole {
+        for capacity in self.tile.capacities_by_place(from, capacities) {
+            let (least, at) = self.shortest(&capacity);
+            let steps = match capacity.whole {
                 true if single_trip => {
                     misfits.push(format!("{at} >= {}", ends(&least, step)));
                     continue;
@@ -305,7 +314,7 @@ impl Writer<'_, '_, '_> {
                 true => &whole,
                 false => "size",
             };
-            misfits.push(format!("lf_room({least}, {at}) < {steps}"));
+            misfits.push(format!("lf_capacity({least}, {at}) < {steps}"));
         }
         self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
         self.roll_back();
@@ -315,20 +324,25 @@ impl Writer<'_, '_, '_> {
 
     /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is
     /// seldom so near an end that they have not.
-    fn is_roomy(&mut self, (step, aligned): (u64, bool), from: Operand, rooms: &[(Var, Operand)]) {
+    fn has_spare_capacity(
+        &mut self,
+        (step, aligned): (u64, bool),
+        from: Operand,
+        capacities: &[(Var, Operand)],
+    ) {
         if step == 1 || self.masks.registers {
             return;
         }
-        let mut roomy = vec!["1".to_string()];
-        for room in self.tile.rooms_by_place(from, rooms) {
-            let (least, at) = self.shortest(&room);
-            roomy.push(format!("lf_room({least}, {at}) >= size + {step}"));
+        let mut spare = vec!["1".to_string()];
+        for capacity in self.tile.capacities_by_place(from, capacities) {
+            let (least, at) = self.shortest(&capacity);
+            spare.push(format!("lf_capacity({least}, {at}) >= size + {step}"));
             if aligned {
-                roomy.push(format!("{at} >= {step}"));
+                spare.push(format!("{at} >= {step}"));
             }
         }
-        let roomy = roomy.join(" && ");
-        let line = format!("const bool roomy = {roomy}; (void)roomy;");
+        let spare = spare.join(" && ");
+        let line = format!("const bool spare = {spare}; (void)spare;");
         self.unit.line(line);
     }
 
@@ -349,10 +363,13 @@ impl Writer<'_, '_, '_> {
 
     /// What segments further on will read is brought nearer: where they are short, processors do not see that one goes
     /// on where the last one ended.
-    fn fetch_ahead(&mut self, begins: Operand, rooms: &[(Var, Operand)]) {
+    fn fetch_ahead(&mut self, begins: Operand, capacities: &[(Var, Operand)]) {
         let given = |a: Var| self.unit.program.params.iter().any(|p| p.var == a);
-        let goes_on = |a: Var| given(a) && rooms.contains(&(a, begins));
-        let ahead: Vec<_> = rooms.iter().filter(|room| goes_on(room.0)).collect();
+        let goes_on = |a: Var| given(a) && capacities.contains(&(a, begins));
+        let ahead: Vec<_> = capacities
+            .iter()
+            .filter(|capacity| goes_on(capacity.0))
+            .collect();
         for (array, at) in ahead {
             self.unit.helpers.require("lf_ahead", || {
                 format!(
@@ -387,7 +404,7 @@ impl Writer<'_, '_, '_> {
     }
 }
 
-/// Where there begins to be too little room in an array for a turn.
+/// Where there begins to be too little capacity in an array for a turn.
 fn ends(length: &str, step: u64) -> String {
     format!("lf_ends_{step}_{length}")
 }

@@ -69,7 +69,11 @@ impl<'r> Calls<'r> {
             let mut tiles = lower::tiles(region, inner_loop, schedule).unwrap_or_default();
             // Vectors take whole turns; what is left is taken step by step, by one of the tiles where that takes
             // whatever is left.
-            let takes_all = |t: &Tile| t.entries.iter().all(|e| matches!(e, Entry::Room { .. }));
+            let takes_all = |t: &Tile| {
+                t.entries
+                    .iter()
+                    .all(|e| matches!(e, Entry::Capacity { .. }))
+            };
             if tiles.iter().any(|t| t.granule() > 1) && !tiles.iter().any(takes_all) {
                 tiles.extend(lower::tiles(region, inner_loop, plain()).unwrap_or_default());
             }

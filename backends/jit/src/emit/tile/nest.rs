@@ -7,7 +7,7 @@ use crate::emit::Facet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Origin, Room, Stmt, StmtKind, changed, dry_run};
+use livefusion_tile::ir::{self, CapacityCheck, Origin, Stmt, StmtKind, changed, dry_run};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -160,7 +160,7 @@ impl Printer<'_, '_, '_> {
             aligned,
             single_trip,
             again,
-            rooms,
+            capacities,
             body,
             epilogue,
             scalar_epilogue,
@@ -200,8 +200,8 @@ impl Printer<'_, '_, '_> {
             false => self.whole(size, *step),
         };
         if !fits {
-            let rooms = self.tile.rooms_by_place(*begins, rooms);
-            self.enter_segment(after, (size, turns), rooms);
+            let capacities = self.tile.capacities_by_place(*begins, capacities);
+            self.enter_segment(after, (size, turns), capacities);
         }
         // In a dry run it does no more than to fit.
         if [body, epilogue, scalar_epilogue]
@@ -339,22 +339,31 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.seal_block(inside);
     }
 
-    /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn
-    /// is rolled back.
-    fn enter_segment(&mut self, after: Variable, (size, turns): (Value, Value), rooms: Vec<Room>) {
+    /// Its steps are taken, if there are so many left, and memory has capacity for them, or for whole turns; else the
+    /// turn is rolled back.
+    fn enter_segment(
+        &mut self,
+        after: Variable,
+        (size, turns): (Value, Value),
+        capacities: Vec<CapacityCheck>,
+    ) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
-        for room in rooms {
-            let lengths: Vec<Value> = room.arrays.iter().map(|a| self.emit.length(*a)).collect();
+        for capacity in capacities {
+            let lengths: Vec<Value> = capacity
+                .arrays
+                .iter()
+                .map(|a| self.emit.length(*a))
+                .collect();
             let least = lengths.into_iter();
             let least = least.reduce(|least, length| self.emit.builder.ins().umin(least, length));
             let Some(length) = least else {
                 continue;
             };
-            let at = self.scalar(room.at);
+            let at = self.scalar(capacity.at);
             let inside = self.emit.less(at, length);
             let left = self.emit.builder.ins().isub(length, at);
-            let steps = if room.whole { turns } else { size };
+            let steps = if capacity.whole { turns } else { size };
             let ins = self.emit.builder.ins();
             let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, left, steps);
             let both = self.emit.builder.ins().band(inside, enough);

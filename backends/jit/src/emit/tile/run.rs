@@ -57,18 +57,18 @@ impl<'a> Emit<'a, '_> {
 
     /// How many steps there are before the bound, the next event, and the end of what tiles access.
     fn steps_left(&mut self, inner_loop: &InnerLoop, tiles: &[Tile], counter: Value) -> Value {
-        let mut rooms: Vec<(Var, Var)> = Vec::new();
+        let mut capacities: Vec<(Var, Var)> = Vec::new();
         for entry in tiles.iter().flat_map(|t| &t.entries) {
-            if let Some(room) = common(tiles, entry)
-                && !rooms.contains(&room)
+            if let Some(capacity) = common(tiles, entry)
+                && !capacities.contains(&capacity)
             {
-                rooms.push(room);
+                capacities.push(capacity);
             }
         }
         // The last step around segments leaves what else a frame keeps, and is the machine's.
         let last = i64::from(tiles.iter().any(Tile::has_segments));
         let behind = self.builder.ins().iadd_imm_u(counter, last);
-        self.steps_with_room(inner_loop, &rooms, behind)
+        self.steps_with_capacity(inner_loop, &capacities, behind)
     }
 
     /// How many steps there are before the bound, the end of the span and of the chunk, and the end of what the tile
@@ -85,12 +85,12 @@ impl<'a> Emit<'a, '_> {
         let whole = self.u64(CHUNK);
         let chunk = self.builder.ins().isub(whole, into);
         let calm = self.builder.ins().umin(rest, chunk);
-        let rooms = tile.entries.iter().filter_map(|e| match e {
-            Entry::Room { array, index } => Some((*array, index.single()?)),
+        let capacities = tile.entries.iter().filter_map(|e| match e {
+            Entry::Capacity { array, index } => Some((*array, index.single()?)),
             _ => None,
         });
-        let rooms: Vec<(Var, Var)> = rooms.collect();
-        let count = self.calm_steps(inner_loop, &rooms, (counter, calm));
+        let capacities: Vec<(Var, Var)> = capacities.collect();
+        let count = self.calm_steps(inner_loop, &capacities, (counter, calm));
         let into = self.builder.ins().band_imm_u(steps, run as i64 - 1);
         let none = self.u64(0);
         self.builder.ins().select(into, none, count)
@@ -127,10 +127,10 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How many steps there are before the bound, the next event, and the ends of arrays at these indices.
-    fn steps_with_room(
+    fn steps_with_capacity(
         &mut self,
         inner_loop: &InnerLoop,
-        rooms: &[(Var, Var)],
+        capacities: &[(Var, Var)],
         counter: Value,
     ) -> Value {
         let (steps, event) = (
@@ -138,29 +138,29 @@ impl<'a> Emit<'a, '_> {
             self.builder.use_var(self.event),
         );
         let calm = self.builder.ins().isub(event, steps);
-        self.calm_steps(inner_loop, rooms, (counter, calm))
+        self.calm_steps(inner_loop, capacities, (counter, calm))
     }
 
     /// The same, given how many there are before the next event.
     fn calm_steps(
         &mut self,
         inner_loop: &InnerLoop,
-        rooms: &[(Var, Var)],
+        capacities: &[(Var, Var)],
         (counter, calm): (Value, Value),
     ) -> Value {
         let bound = self.atom(inner_loop.bound);
-        let left = self.room(bound, counter);
+        let left = self.capacity(bound, counter);
         let mut count = self.builder.ins().umin(left, calm);
-        for (array, index) in rooms {
+        for (array, index) in capacities {
             let (length, index) = (self.length(*array), self.get(*index, Facet::Value));
-            let room = self.room(length, index);
-            count = self.builder.ins().umin(count, room);
+            let capacity = self.capacity(length, index);
+            count = self.builder.ins().umin(count, capacity);
         }
         count
     }
 
     /// How far it is to an end; 0 behind it.
-    pub(super) fn room(&mut self, end: Value, at: Value) -> Value {
+    pub(super) fn capacity(&mut self, end: Value, at: Value) -> Value {
         let furthest = self.builder.ins().umax(end, at);
         self.builder.ins().isub(furthest, at)
     }
@@ -175,7 +175,7 @@ impl<'a> Emit<'a, '_> {
         let mut count = all;
         for entry in entries {
             let more = match entry {
-                Entry::Room { array, index } => {
+                Entry::Capacity { array, index } => {
                     let (at, length) = (self.sum(index), self.length(*array));
                     match index.times(tile.counter) < 0 {
                         true => {
@@ -184,7 +184,7 @@ impl<'a> Emit<'a, '_> {
                             let none = self.u64(0);
                             self.builder.ins().select(inside, down, none)
                         }
-                        false => self.room(length, at),
+                        false => self.capacity(length, at),
                     }
                 }
                 Entry::Keeps { asked, holds } => {
@@ -324,9 +324,9 @@ impl<'a> Emit<'a, '_> {
     }
 }
 
-/// The room that an entry asks for, if all tiles do, at one variable.
+/// The capacity that an entry asks for, if all tiles do, at one variable.
 fn common(tiles: &[Tile], entry: &Entry) -> Option<(Var, Var)> {
-    let Entry::Room { array, index } = entry else {
+    let Entry::Capacity { array, index } = entry else {
         return None;
     };
     let all = tiles.iter().all(|t| t.entries.contains(entry));

@@ -159,13 +159,13 @@ impl<'a> Emit<'a, '_> {
             steps = self.builder.ins().iadd(steps, tested);
         }
         let calm = self.calm();
-        let left = self.room(calm, steps);
+        let left = self.capacity(calm, steps);
         let left = self.builder.ins().ushr_imm_u(left, 1);
         let most = self.u64(run.zip.elements);
         let left = self.builder.ins().umin(left, most);
         let (bound, counter) = (self.atom(side.bound), self.get(side.counter, Facet::Value));
-        let room = self.room(bound, counter);
-        let left = self.builder.ins().umin(left, room);
+        let capacity = self.capacity(bound, counter);
+        let left = self.builder.ins().umin(left, capacity);
         for tile in &side.packs {
             let count = self.steps_inside(run.zip, tile, left, 1);
             let [enter, other] = [(); 2].map(|()| self.builder.create_block());
@@ -219,11 +219,11 @@ impl<'a> Emit<'a, '_> {
         let zip = run.zip;
         let at = self.get(zip.counter, Facet::Value);
         let bound = self.atom(zip.bound);
-        let mut left = self.room(bound, at);
+        let mut left = self.capacity(bound, at);
         for limit in &zip.limits {
             let limit = self.atom(*limit);
-            let room = self.room(limit, at);
-            left = self.builder.ins().umin(left, room);
+            let capacity = self.capacity(limit, at);
+            left = self.builder.ins().umin(left, capacity);
         }
         for Ahead { side, first, .. } in &run.sides {
             let first = self.builder.use_var(*first);
@@ -296,10 +296,10 @@ impl<'a> Emit<'a, '_> {
         (self.builder.ins()).brif(ends, run.settle, &[], again, &[]);
     }
 
-    /// How many of so many steps a tile takes, whose buffers have room for them.
+    /// How many of so many steps a tile takes, whose buffers have capacity for them.
     fn steps_inside(&mut self, zip: &Zip, tile: &Tile, most: Value, aligned: u64) -> Value {
         let of_buffer = |e: &&Entry| match e {
-            Entry::Room { array, .. } => zip.buffer(*array).is_some(),
+            Entry::Capacity { array, .. } => zip.buffer(*array).is_some(),
             _ => false,
         };
         let entries = tile.entries.iter().filter(|e| !of_buffer(e));

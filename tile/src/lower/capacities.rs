@@ -1,14 +1,14 @@
-//! The rooms of segments: what must be there of each array that a segment accesses without a check.
+//! The capacities of segments: what must be there of each array that a segment accesses without a check.
 //!
-//! A room is at the counter, at a count, or at a sum: an index that goes up by one in each step, from what is the same
-//! in all of them, has its room at its first value, which is computed where the segment begins. In the steps it is that
-//! value and how far the segment has come, which is what the verifier knows it by. Where an array is shorter, all of
-//! the segment's steps are left to the state machine, though only some of them may miss.
+//! A capacity is at the counter, at a count, or at a sum: an index that goes up by one in each step, from what is the
+//! same in all of them, has its capacity at its first value, which is computed where the segment begins. In the steps
+//! it is that value and how far the segment has come, which is what the verifier knows it by. Where an array is
+//! shorter, all of the segment's steps are left to the state machine, though only some of them may miss.
 
 use super::Lower;
 use super::cases::sum as sum_in;
 use crate::ir::{Operand, Proof, Sum};
-use crate::region::{Access, Affine, Inner, InnerLoop, Nest, Room, Stride, Term};
+use crate::region::{Access, Affine, Inner, InnerLoop, Nest, RequiredCapacity, Stride, Term};
 use loop_lang::ir::{Atom, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 /// What accesses are proven by, each an array at an index.
 pub(super) type Proofs = BTreeMap<(Var, Var), Proof>;
 
-/// Where the rooms of a segment's steps are.
+/// Where the capacities of a segment's steps are.
 #[derive(Default)]
-pub(super) struct Rooms {
+pub(super) struct Capacities {
     /// Where it begins.
     from: Option<Operand>,
     /// The first values of indices that are sums.
@@ -28,16 +28,16 @@ pub(super) struct Rooms {
     along: Option<Operand>,
 }
 
-impl Rooms {
-    /// Whether an index is a sum with a room.
+impl Capacities {
+    /// Whether an index is a sum with a capacity.
     pub(super) fn begins_at(&self, index: Var) -> bool {
         self.firsts.contains_key(&index)
     }
 }
 
 impl<'r, 'a> Lower<'r, 'a> {
-    /// Asks for the rooms of a segment that begins here; accesses in it are proven by them from here on.
-    pub(super) fn ask_for_rooms(
+    /// Asks for the capacities of a segment that begins here; accesses in it are proven by them from here on.
+    pub(super) fn request_capacities(
         &mut self,
         inner: Inner<'r, 'a>,
         from: Operand,
@@ -54,18 +54,18 @@ impl<'r, 'a> Lower<'r, 'a> {
         counted.retain(|(_, index)| !self.is_carried_inside(nest, *index));
         counted.sort();
         self.proofs.clear();
-        self.rooms = Rooms {
+        self.capacities = Capacities {
             from: Some(from),
-            ..Rooms::default()
+            ..Capacities::default()
         };
-        let mut rooms: Vec<(Var, Operand)> = Vec::new();
+        let mut capacities: Vec<(Var, Operand)> = Vec::new();
         for (array, index) in counted {
-            let proof = Proof::Room(rooms.len());
+            let proof = Proof::Capacity(capacities.len());
             let at = match index == inner_loop.counter {
                 true => from,
                 false => self.operand(Atom::Var(index)),
             };
-            rooms.push((array, at));
+            capacities.push((array, at));
             self.proofs.insert((array, index), proof);
         }
         let mut sums: Vec<(Sum, Operand)> = Vec::new();
@@ -81,15 +81,18 @@ impl<'r, 'a> Lower<'r, 'a> {
                 self.value_of(&name, &sum, (inner_loop.counter, from))
             });
             sums.push((sum, first));
-            self.rooms.firsts.insert(index, first);
-            let room = (array, first);
-            let at = rooms.iter().position(|r| *r == room).unwrap_or(rooms.len());
-            if at == rooms.len() {
-                rooms.push(room);
+            self.capacities.firsts.insert(index, first);
+            let capacity = (array, first);
+            let at = capacities
+                .iter()
+                .position(|r| *r == capacity)
+                .unwrap_or(capacities.len());
+            if at == capacities.len() {
+                capacities.push(capacity);
             }
-            self.proofs.insert((array, index), Proof::Room(at));
+            self.proofs.insert((array, index), Proof::Capacity(at));
         }
-        rooms
+        capacities
     }
 
     /// Accesses that go up with an innermost loop's counter, with the sums that their indices are.
@@ -108,15 +111,17 @@ impl<'r, 'a> Lower<'r, 'a> {
         let all = always.chain(sometimes);
         let mut near: BTreeMap<(Var, Var), Sum> = all.filter_map(sum).collect();
         // What is so in a case alone.
-        let always = |room: &&Room| {
-            let here = |a: &&Access| (a.array, a.index) == (room.array, Atom::Var(room.index));
+        let always = |capacity: &&RequiredCapacity| {
+            let here =
+                |a: &&Access| (a.array, a.index) == (capacity.array, Atom::Var(capacity.index));
             let mut here = inner_loop.accesses.iter().filter(here);
-            !room.down && here.any(|a| inner_loop.statements[a.statement].sub.is_none())
+            !capacity.down && here.any(|a| inner_loop.statements[a.statement].sub.is_none())
         };
         if let Some(case) = self.case() {
-            let rooms = case.rooms.iter().filter(always);
-            let rooms = rooms.map(|r| ((r.array, r.index), sum_in(case, Atom::Var(r.index))));
-            near.extend(rooms);
+            let capacities = case.capacities.iter().filter(always);
+            let capacities =
+                capacities.map(|r| ((r.array, r.index), sum_in(case, Atom::Var(r.index))));
+            near.extend(capacities);
         }
         near
     }
@@ -168,17 +173,17 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// A step of a segment begins, or a vector of steps: how far the segment has come.
     pub(super) fn come_along(&mut self) {
-        let (Some(at), Some(from)) = (self.at, self.rooms.from) else {
+        let (Some(at), Some(from)) = (self.at, self.capacities.from) else {
             return;
         };
-        let sums = !self.rooms.firsts.is_empty();
-        self.rooms.along = sums.then(|| self.op("along", Ty::U64, Op::Sub, &[at, from]));
+        let sums = !self.capacities.firsts.is_empty();
+        self.capacities.along = sums.then(|| self.op("along", Ty::U64, Op::Sub, &[at, from]));
     }
 
-    /// Computes an index that has a room at a sum, in the first lane; whether that is all there is to it.
+    /// Computes an index that has a capacity at a sum, in the first lane; whether that is all there is to it.
     pub(super) fn is_beyond(&mut self, index: Var) -> bool {
-        let first = self.rooms.firsts.get(&index).copied();
-        let (Some(first), Some(along)) = (first, self.rooms.along) else {
+        let first = self.capacities.firsts.get(&index).copied();
+        let (Some(first), Some(along)) = (first, self.capacities.along) else {
             return false;
         };
         let name = self.region.program.name(index).to_string();
