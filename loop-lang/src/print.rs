@@ -114,7 +114,7 @@ impl Printer<'_, '_> {
         writeln!(self.f, "loop {}", l.name)?;
         for comb in &l.combs {
             write!(self.f, "comb {} {}", comb.name, comb.kind)?;
-            if let Some(Home { rate, stage }) = comb.home {
+            if let Some(Slot { rate, stage }) = comb.slot {
                 write!(self.f, " at {}", l.rate(rate).name)?;
                 if stage != 0 {
                     write!(self.f, " stage {stage}")?;

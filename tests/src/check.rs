@@ -90,8 +90,8 @@ impl Ran {
         };
         let looped = &self.explanation.loops[*at].program;
         let is_side = |(l, comb): &(usize, u32)| {
-            let home = looped.combs.get(*comb as usize).and_then(|c| c.home);
-            let rate = home.filter(|_| l == at).map(|h| h.rate);
+            let slot = looped.combs.get(*comb as usize).and_then(|c| c.slot);
+            let rate = slot.filter(|_| l == at).map(|h| h.rate);
             let kind = |r: &RateId| looped.rates[r.index()].kind;
             std::iter::successors(rate, |r| kind(r).parent())
                 .any(|r| matches!(kind(&r), RateKind::Cursor { .. }))
@@ -118,8 +118,8 @@ pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
     run_graph(program, program.build(), engine)
 }
 
-/// What is forced is a graph of its own, if something in it runs apart: loops behind are planned once it has run, so it has to
-/// have run in the graph that is explained.
+/// What is forced is a graph of its own, if something in it runs apart: loops behind are planned once it has run, so it
+/// has to have run in the graph that is explained.
 fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, String> {
     let below = naive::reachable(&graph.roots).into_iter();
     let apart: Vec<Arc<Node>> = below
@@ -151,7 +151,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
     // A combinator has no rate where its elements are computed for others only, or its lengths are checked.
     let has_rate = |(l, comb): &&(usize, u32)| {
         let comb = &explanation.loops[*l].program.combs[*comb as usize];
-        comb.home.is_some()
+        comb.slot.is_some()
     };
     let first = |(i, all): (&usize, &Vec<(usize, u32)>)| {
         let anywhere = all.first().filter(|_| !pulled.contains(i));

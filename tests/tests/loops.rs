@@ -69,9 +69,9 @@ fn random_loops_are_well_formed_and_varied() {
             inside += (kind(rate) > 1 && parent.is_some_and(|p| kind(p) == 3)) as usize;
         }
         let says_so = |(labels, block): (&[Label], &Block)| {
-            let homes = labels.iter().filter(|l| l.section == Section::Done);
-            let mut homes = homes.filter_map(|label| l.program.comb(label.comb).home);
-            let of_cursor = homes.any(|h| kind(l.program.rate(h.rate)) == 3);
+            let slots = labels.iter().filter(|l| l.section == Section::Done);
+            let mut slots = slots.filter_map(|label| l.program.comb(label.comb).slot);
+            let of_cursor = slots.any(|h| kind(l.program.rate(h.rate)) == 3);
             of_cursor && !block.stmts.is_empty()
         };
         ended += l.program.blocks.iter().any(says_so) as usize;

@@ -27,7 +27,7 @@ impl Origins<'_> {
         if self.scratch.is_empty() {
             return None;
         }
-        let mut home: FxHashMap<Var, RateId> = FxHashMap::default();
+        let mut rates: FxHashMap<Var, RateId> = FxHashMap::default();
         for (place, block) in &self.blocks {
             let Place::At { rate, section, .. } = *place else {
                 continue;
@@ -46,7 +46,7 @@ impl Origins<'_> {
                         _ => &[],
                     };
                     for a in arrays.iter().filter(|a| self.scratch.contains(a)) {
-                        far |= !within || *home.entry(*a).or_insert(here) != here;
+                        far |= !within || *rates.entry(*a).or_insert(here) != here;
                     }
                 });
                 if far {

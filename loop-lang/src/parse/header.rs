@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
         let kind = self
             .name("what the combinator is, such as `map`")?
             .to_string();
-        let mut home = None;
+        let mut slot = None;
         if self.eat_word("at") {
             let rate = self.rate_ref()?;
             let stage = if self.eat_word("stage") {
@@ -96,9 +96,9 @@ impl<'a> Parser<'a> {
             } else {
                 0
             };
-            home = Some(Home { rate, stage });
+            slot = Some(Slot { rate, stage });
         }
-        self.program.combs.push(Comb { name, kind, home });
+        self.program.combs.push(Comb { name, kind, slot });
         self.end_of_line()
     }
 

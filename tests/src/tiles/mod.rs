@@ -60,7 +60,7 @@ pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
     let zip = |zip: &region::Zip| {
         let made = match lower::zip(&region, zip, schedule) {
             Ok(made) => made,
-            Err(lower::NoTile::NoWords(_)) => return None,
+            Err(lower::NoTile::Unsupported(_)) => return None,
             Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
         };
         let parts = zip.parts().expect("its parts");
@@ -85,7 +85,7 @@ pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
     let tile = |inner_loop| match lower::tiles(&region, inner_loop, schedule) {
         Ok(tiles) => tiles,
-        Err(lower::NoTile::NoWords(_)) => Vec::new(),
+        Err(lower::NoTile::Unsupported(_)) => Vec::new(),
         Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
     };
     let nests = region.nests().iter();

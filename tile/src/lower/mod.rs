@@ -80,7 +80,7 @@ pub enum NoTile {
     /// Decisions that are not legal.
     Illegal(Vec<Refused>),
     /// The tile language has no words for it yet; the state machine does it.
-    NoWords(&'static str),
+    Unsupported(&'static str),
 }
 
 impl fmt::Display for NoTile {
@@ -90,7 +90,7 @@ impl fmt::Display for NoTile {
                 let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
                 f.write_str(&lines.join("; "))
             }
-            NoTile::NoWords(what) => f.write_str(what),
+            NoTile::Unsupported(what) => f.write_str(what),
         }
     }
 }
@@ -108,7 +108,7 @@ pub fn tiles(
     schedule: &Schedule,
 ) -> Result<Vec<Tile>, NoTile> {
     legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
-    sayable(inner_loop).map_err(NoTile::NoWords)?;
+    supported(inner_loop).map_err(NoTile::Unsupported)?;
     let tile = |schedule: &Schedule, known: Known, version: usize| {
         let mut lower = Lower::of(region, inner_loop, schedule);
         lower.known_case = known;
@@ -178,19 +178,19 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Til
     for inner_loop in nest.inner_loops(region) {
         legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
     }
-    nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
+    nest::supported(region, nest, schedule).map_err(NoTile::Unsupported)?;
     let inner_loops = nest.inner_loops(region).into_iter();
     let partition = inner_loops.filter(|inner_loop| schedule.partitions(inner_loop.rate));
     let middles =
         partition.map(|inner_loop| Some((inner_loop.rate, region.middle_of_row(inner_loop)?)));
     let middles: Option<Vec<(RateId, Case)>> = middles.collect();
-    let middles = middles.ok_or(NoTile::NoWords("segments that ask too much"))?;
+    let middles = middles.ok_or(NoTile::Unsupported("segments that ask too much"))?;
     let mut lower = Lower::of(region, &nest.outer, schedule);
     lower.nest = Some(nest);
     lower.middles = &middles;
     lower.write();
     let tile = finish(lower.tile)?;
-    check_dry_runs(&tile).map_err(NoTile::NoWords)?;
+    check_dry_runs(&tile).map_err(NoTile::Unsupported)?;
     let steps = schedule.unroll_jam(nest.outer.rate);
     let unroll_jammed = steps.and_then(|steps| unroll_jam::unroll_jam(&tile, steps));
     let unroll_jammed = unroll_jammed.and_then(|tile| finish(tile).ok());
@@ -211,14 +211,14 @@ fn check_dry_runs(tile: &Tile) -> Result<(), &'static str> {
 /// A tile that is not too deep, without what nobody needs.
 fn finish(mut tile: Tile) -> Result<Tile, NoTile> {
     if tile.depth() > MAX_DEPTH {
-        return Err(NoTile::NoWords("bodies that are in each other too deep"));
+        return Err(NoTile::Unsupported("bodies that are in each other too deep"));
     }
     clean::clean(&mut tile);
     Ok(tile)
 }
 
 /// Whether there are words for all that an innermost loop does.
-fn sayable(inner_loop: &InnerLoop) -> Result<(), &'static str> {
+fn supported(inner_loop: &InnerLoop) -> Result<(), &'static str> {
     let mut all = inner_loop.statements.iter();
     match all.any(|s| matches!(s.stmt.kind, LoopStmt::Carry(..))) {
         true => Err("the start of an inner loop"),

@@ -17,7 +17,7 @@ use loop_lang::types::{Const, Ty};
 const FEW: u32 = 8;
 
 /// Whether there are words for all that a nest does.
-pub(super) fn sayable(
+pub(super) fn supported(
     region: &Region,
     nest: &Nest,
     schedule: &Schedule,
@@ -31,7 +31,7 @@ pub(super) fn sayable(
     }
     segments(region, (nest, nest), schedule)?;
     for inner_loop in nest.inner_loops(region) {
-        segment::sayable(region, inner_loop, nest, schedule)?;
+        segment::supported(region, inner_loop, nest, schedule)?;
     }
     match nest.can_roll_back(region) {
         true => Ok(()),

@@ -26,7 +26,7 @@ const FEW: u32 = 16;
 const LONG: u64 = 3;
 
 /// Whether there are words for an inner loop in vectors.
-pub(super) fn sayable(
+pub(super) fn supported(
     region: &Region,
     inner_loop: &InnerLoop,
     nest: &Nest,

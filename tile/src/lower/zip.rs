@@ -12,8 +12,8 @@ use crate::schedule::{Schedule, legal_below};
 pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, NoTile> {
     legal_below(region, schedule, zip.rate).map_err(NoTile::Illegal)?;
     let elements = schedule.buffers(zip.rate);
-    let elements = elements.ok_or(NoTile::NoWords("cursors without buffers"))?;
-    let parts = zip.parts().ok_or(NoTile::NoWords("cursors"))?;
+    let elements = elements.ok_or(NoTile::Unsupported("cursors without buffers"))?;
+    let parts = zip.parts().ok_or(NoTile::Unsupported("cursors"))?;
     let (behind, of_behind) = with_schedule(&parts.behind, schedule)?;
     let sides = zip.sides.iter().zip(&parts.sides);
     let sides = sides.map(|(side, (packs, finds))| {
@@ -49,7 +49,7 @@ fn with_schedule<'p, 'z>(
 ) -> Result<(&'p InnerLoop<'z>, Schedule), NoTile> {
     let inner_loop = part
         .inner_loop()
-        .ok_or(NoTile::NoWords("a part of a zip"))?;
+        .ok_or(NoTile::Unsupported("a part of a zip"))?;
     Ok((inner_loop, schedule.of_part(part)))
 }
 

@@ -415,7 +415,7 @@ impl<'a> Shape<'a> {
 fn advancing(program: &Loop) -> Option<String> {
     let mut kinds = program.rates.iter().map(|r| r.kind);
     let cursor = kinds.find(|kind| matches!(kind, RateKind::Cursor { .. }))?;
-    let asks = |c: &&Comb| c.home.map(|h| h.rate) == cursor.parent();
+    let asks = |c: &&Comb| c.slot.map(|h| h.rate) == cursor.parent();
     let comb = program.combs.iter().find(asks);
     Some(comb.map_or_else(String::new, |c| c.kind.clone()))
 }

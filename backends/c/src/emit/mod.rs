@@ -277,7 +277,7 @@ fn check_lanes(program: &Loop) -> Result<(), String> {
 fn header(unit: &mut Unit) {
     unit.line(comment(&format!("/* Loop {} */", unit.program.name)));
     for comb in &unit.program.combs {
-        let at = comb.home.map(|h| unit.program.rate(h.rate).name.clone());
+        let at = comb.slot.map(|h| unit.program.rate(h.rate).name.clone());
         let at = at.map_or(String::new(), |r| format!(" at {r}"));
         unit.line(comment(&format!(
             "/*   {}: {}{at} */",

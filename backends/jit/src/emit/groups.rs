@@ -1,6 +1,6 @@
 //! Carried variables and groups: where they start, how elements are joined onto them.
 
-use super::homes::LOCAL;
+use super::slots::LOCAL;
 use super::{Emit, Facet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};

@@ -8,16 +8,16 @@
 //! | `machine` | the loop's blocks as a state machine |
 //! | `tile` | tiles: innermost loops, nests and zips, which run without stops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
-//! | `homes` | what stays in memory all the time |
+//! | `slots` | what stays in memory all the time |
 
 mod arrays;
 mod chunk;
 mod floats;
 mod frame;
 mod groups;
-mod homes;
 mod machine;
 mod ops;
+mod slots;
 mod stmt;
 mod tile;
 mod totals;
@@ -167,7 +167,7 @@ struct Emit<'a, 'f> {
     frontend: TargetFrontendConfig,
     variables: FxHashMap<(Var, Facet), Variable>,
     /// The words of what stays in the frame.
-    homes: FxHashMap<(Var, Facet), usize>,
+    slots: FxHashMap<(Var, Facet), usize>,
     /// Where each parameter is in the run's tables.
     params: FxHashMap<Var, usize>,
     /// Parameters and arrays that are in registers.
@@ -230,7 +230,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             target: request.target,
             frontend: request.frontend,
             variables: FxHashMap::default(),
-            homes: homes::homes(program, request.layout),
+            slots: slots::slots(program, request.layout),
             params: program.params.iter().map(|p| p.var).zip(0..).collect(),
             near: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
@@ -303,16 +303,16 @@ impl<'a, 'f> Emit<'a, 'f> {
         if let Some(slot) = self.slot(v, facet) {
             return self.entry(self.made, slot, facet);
         }
-        if let Some(word) = self.homes.get(&(v, facet)).copied() {
-            return self.load_home(v, word);
+        if let Some(word) = self.slots.get(&(v, facet)).copied() {
+            return self.load_slot(v, word);
         }
         let variable = self.variable(v, facet);
         self.builder.use_var(variable)
     }
 
     fn set(&mut self, v: Var, facet: Facet, value: Value) {
-        if let Some(word) = self.homes.get(&(v, facet)).copied() {
-            self.store_home(v, word, value);
+        if let Some(word) = self.slots.get(&(v, facet)).copied() {
+            self.store_slot(v, word, value);
             return;
         }
         let variable = self.variable(v, facet);

@@ -94,7 +94,7 @@ impl Emission<'_> {
         let parts = Vec::new();
         self.program.rates.push(Rate { name, kind, parts });
         self.values.openers.push(comb);
-        self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
+        self.program.combs[comb.index()].slot = Some(Slot { rate, stage: 0 });
         rate
     }
 

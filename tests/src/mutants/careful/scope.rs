@@ -24,7 +24,7 @@ enum Site {
 pub(super) struct Scope {
     /// By block.
     pub(super) places: Vec<Place>,
-    /// A combinator at home in each block.
+    /// A combinator with its slot in each block.
     pub(super) combs: Vec<CombId>,
     types: Vec<Type>,
     sites: Vec<Site>,

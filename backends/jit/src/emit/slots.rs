@@ -34,7 +34,7 @@ pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Facet, u
 
 /// The words of what stays in the frame: of loops that carry much, everything but the counters that loops turn
 /// by. A cursor's lives as long as what it delivers, and stays with that.
-pub(super) fn homes(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Facet), usize> {
+pub(super) fn slots(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Facet), usize> {
     let (cursors, loops): (Vec<_>, Vec<_>) =
         (program.rates.iter().map(|r| r.kind)).partition(|k| matches!(k, RateKind::Cursor { .. }));
     let counters = |kinds: Vec<RateKind>| -> FxHashSet<Var> {
@@ -63,12 +63,12 @@ impl Emit<'_, '_> {
         }
     }
 
-    pub(super) fn load_home(&mut self, v: Var, word: usize) -> Value {
+    pub(super) fn load_slot(&mut self, v: Var, word: usize) -> Value {
         let ty = facts::elem(self.program, v);
         self.load_word(ty, self.words, word as i32 * 8)
     }
 
-    pub(super) fn store_home(&mut self, v: Var, word: usize, value: Value) {
+    pub(super) fn store_slot(&mut self, v: Var, word: usize, value: Value) {
         let ty = facts::elem(self.program, v);
         self.store_word(ty, value, self.words, word as i32 * 8);
     }
@@ -97,16 +97,16 @@ mod tests {
              bottom_0:\n  let nix_0 = add ix_0 1\n  ix_0 := nix_0\n\
              done_0:\n  return\n"
         );
-        homes_of(&text).1
+        slots_of(&text).1
     }
 
-    fn homes_of(text: &str) -> (Loop, FxHashMap<(Var, Facet), usize>) {
+    fn slots_of(text: &str) -> (Loop, FxHashMap<(Var, Facet), usize>) {
         let mut program = loop_lang::parse::parse(text).unwrap();
         loop_lang::gotos::complete_blocks(&mut program);
         loop_lang::gotos::derive_gotos(&mut program);
         loop_lang::verify::verify(&program).unwrap();
-        let homes = homes(&program, &Layout::of(&program));
-        (program, homes)
+        let slots = slots(&program, &Layout::of(&program));
+        (program, slots)
     }
 
     #[test]
@@ -147,10 +147,10 @@ mod tests {
                     )
                 }),
             );
-            let (program, homes) = homes_of(&text);
+            let (program, slots) = slots_of(&text);
             let counters = program.rates.iter().filter_map(|r| r.kind.counter());
             counters
-                .filter(|v| homes.contains_key(&(*v, Facet::Value)))
+                .filter(|v| slots.contains_key(&(*v, Facet::Value)))
                 .count()
         };
         assert_eq!(cursors(8), 0);
