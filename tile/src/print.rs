@@ -71,14 +71,14 @@ impl fmt::Display for Shown<'_> {
                 Entry::Capacity { array, index } => {
                     writeln!(f, "capacity {} at {}", self.var(*array), self.sum(index))?;
                 }
-                Entry::Keeps { asked, holds } => {
+                Entry::Keeps { comparison, holds } => {
                     let word = match holds {
                         Some(true) => "holds",
                         Some(false) => "fails",
                         None => "keeps",
                     };
-                    let than = if asked.inclusive { "<=" } else { "<" };
-                    let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+                    let than = if comparison.inclusive { "<=" } else { "<" };
+                    let (moving, edge) = (self.sum(&comparison.moving), self.sum(&comparison.edge));
                     writeln!(f, "{word} {moving} {than} {edge}")?;
                 }
                 Entry::Most(steps) => writeln!(f, "most {steps}")?,

@@ -174,7 +174,7 @@ fn cases() -> Vec<Case> {
             "r0 fission wait 8 work 64 buffer 64",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
             "r0 runs 8",
         ),
@@ -240,7 +240,7 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 4\nr0 fission wait 8 work 64 buffer 16",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
             "r0 fission wait 8 work 64 buffer 64",
         ),
@@ -250,7 +250,7 @@ fn cases() -> Vec<Case> {
             "r1 fission wait 8 work 64 buffer 64",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
             "r0 partition",
         ),
@@ -265,7 +265,7 @@ fn cases() -> Vec<Case> {
             "r1 stream 0",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
             "r0 stream 0",
         ),
@@ -568,13 +568,13 @@ fn every_rule_has_a_case() {
         include_str!("../src/threads/form.rs"),
     ];
     let rules = (sources.iter()).flat_map(|source| source.split("Err(\"").skip(1));
-    let asked = of_threads
+    let requested = of_threads
         .iter()
-        .flat_map(|source| source.split("Asked(\"").skip(1));
+        .flat_map(|source| source.split("Requested(\"").skip(1));
     let refused = of_threads
         .iter()
         .flat_map(|source| source.split(" no(\"").skip(1));
-    let rules = rules.chain(asked).chain(refused);
+    let rules = rules.chain(requested).chain(refused);
     let rules: BTreeSet<&str> = rules.filter_map(|r| r.split('"').next()).collect();
     let mut cases: BTreeSet<&str> = cases().into_iter().map(|c| c.rule).collect();
     let told = |rule: &&str| !rule.starts_with("it has no ");

@@ -74,7 +74,7 @@ impl Sum {
 ///
 /// One sum changes by one in each step of the counter. The other is invariant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Asked {
+pub struct Comparison {
     /// The sum that follows the counter.
     pub moving: Sum,
     /// The invariant bound.
@@ -83,7 +83,7 @@ pub struct Asked {
     pub inclusive: bool,
 }
 
-impl Asked {
+impl Comparison {
     /// Returns the answer and the number of steps for which it stays the same. `down` tells whether
     /// `moving` decreases with the counter.
     fn answer(&self, down: bool, word: impl Fn(Var) -> u64) -> (bool, u64) {
@@ -121,7 +121,7 @@ pub enum Entry {
     /// wanted one.
     Keeps {
         /// The comparison.
-        asked: Asked,
+        comparison: Comparison,
         /// The wanted answer, if any.
         holds: Option<bool>,
     },
@@ -159,8 +159,8 @@ impl Entry {
                     false => length.saturating_sub(at),
                 }
             }
-            Entry::Keeps { asked, holds } => {
-                let (answer, same) = asked.answer(asked.moving.times(counter) < 0, word);
+            Entry::Keeps { comparison, holds } => {
+                let (answer, same) = comparison.answer(comparison.moving.times(counter) < 0, word);
                 match holds.is_none_or(|holds| holds == answer) {
                     true => same,
                     false => 0,

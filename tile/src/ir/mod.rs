@@ -28,7 +28,7 @@ mod zip;
 
 pub use dry_run::dry_run;
 pub(crate) use entry::letter;
-pub use entry::{Asked, Entry, Proof, Sum};
+pub use entry::{Comparison, Entry, Proof, Sum};
 pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, changed, each_stmt, named};
 pub use zip::{Side, Zip};
 

@@ -2,7 +2,7 @@
 //! from the counter, and what follows from the answers.
 
 use super::Lower;
-use crate::ir::{Asked, Entry, Operand, Origin, Proof, Shape, Sum};
+use crate::ir::{Comparison, Entry, Operand, Origin, Proof, Shape, Sum};
 use crate::region::{Case, Def, Test};
 use loop_lang::ir::{Atom, Stmt, Var};
 use loop_lang::op::Op;
@@ -30,8 +30,8 @@ pub(super) fn sum(case: &Case, a: Atom) -> Sum {
     }
 }
 
-pub(super) fn asked(case: &Case, test: &Test) -> Asked {
-    Asked {
+pub(super) fn comparison(case: &Case, test: &Test) -> Comparison {
+    Comparison {
         moving: sum(case, test.moving),
         edge: sum(case, test.edge),
         inclusive: test.inclusive,
@@ -46,7 +46,7 @@ impl Lower<'_, '_> {
             Known::Case(case) => case,
             Known::UpTo(stops, defs) => {
                 let stop = |test| Entry::Keeps {
-                    asked: asked(defs, test),
+                    comparison: comparison(defs, test),
                     holds: None,
                 };
                 self.tile.entries.extend(stops.iter().map(stop));
@@ -54,7 +54,7 @@ impl Lower<'_, '_> {
             }
         };
         let keep = |test: &Test| Entry::Keeps {
-            asked: asked(case, test),
+            comparison: comparison(case, test),
             holds: Some(test.holds),
         };
         self.tile.entries.extend(case.tests.iter().map(keep));

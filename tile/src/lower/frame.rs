@@ -38,7 +38,7 @@ impl Lower<'_, '_> {
             self.for_(counter, range, 1, false, body);
         } else {
             let counter = self.add("strip", Shape::scalar(Ty::U64), Origin::Let);
-            if self.asks_once() {
+            if self.tests_once() {
                 self.all_go_on(counter);
             }
             let asks = std::mem::take(&mut self.out);

@@ -11,7 +11,7 @@ use loop_lang::types::{Const, Ty};
 impl Lower<'_, '_> {
     /// Whether it is asked once for all vectors of a turn, as always in segments: these are left only where a turn
     /// begins.
-    pub(super) fn asks_once(&self) -> bool {
+    pub(super) fn tests_once(&self) -> bool {
         let segment = self.nest.is_some() && !self.inner_loop.exits.is_empty();
         self.lanes > 1 && (segment || self.schedule.asks(self.inner_loop.rate))
     }
@@ -42,7 +42,7 @@ impl Lower<'_, '_> {
             return;
         }
         self.early();
-        if !self.asks_once() {
+        if !self.tests_once() {
             let ends = self.ends();
             let at = self.at.unwrap_or(Lower::u64(0));
             self.leave_unless_all_go(at, ends, u64::from(self.lanes));

@@ -211,7 +211,9 @@ fn check_dry_runs(tile: &Tile) -> Result<(), &'static str> {
 /// A tile that is not too deep, without what nobody needs.
 fn finish(mut tile: Tile) -> Result<Tile, NoTile> {
     if tile.depth() > MAX_DEPTH {
-        return Err(NoTile::Unsupported("bodies that are in each other too deep"));
+        return Err(NoTile::Unsupported(
+            "bodies that are in each other too deep",
+        ));
     }
     clean::clean(&mut tile);
     Ok(tile)

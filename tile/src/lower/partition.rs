@@ -3,8 +3,8 @@
 //! the same in all of a segment to be so that neighbours are read; where they are not, there is none.
 
 use super::Lower;
-use super::cases::{Known, asked};
-use crate::ir::{Asked, Operand};
+use super::cases::{Known, comparison};
+use crate::ir::{Comparison, Operand};
 use crate::region::{Case, InnerLoop, Test};
 use loop_lang::ir::Atom;
 use loop_lang::op::Op;
@@ -73,11 +73,11 @@ impl<'r> Lower<'r, '_> {
         (case, test): (&Case, &Test),
         counter: Operand,
     ) -> (Operand, Operand) {
-        let Asked {
+        let Comparison {
             moving,
             edge,
             inclusive,
-        } = asked(case, test);
+        } = comparison(case, test);
         let at = self.value_of("moving", &moving, (inner_loop.counter, counter));
         let edge = self.value_of("edge", &edge, (inner_loop.counter, counter));
         let less = if inclusive { Op::Le } else { Op::Lt };

@@ -8,7 +8,7 @@ mod stmt;
 mod words;
 
 use crate::ir::{
-    Asked, Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Sum, Tile, Value, letter,
+    Comparison, Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Sum, Tile, Value, letter,
 };
 use loop_lang::Loop;
 use loop_lang::ir::{CombId, RateId, Var};
@@ -191,13 +191,13 @@ impl<'t> Parser<'t> {
                     _ => None,
                 })?;
                 let edge = self.sum(line)?;
-                let asked = Asked {
+                let comparison = Comparison {
                     moving,
                     edge,
                     inclusive,
                 };
                 let holds = (word != "keeps").then_some(word == "holds");
-                Entry::Keeps { asked, holds }
+                Entry::Keeps { comparison, holds }
             }
             "most" => Entry::Most(line.number()?),
             "before" => Entry::Before(line.number()?),

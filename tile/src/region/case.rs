@@ -59,7 +59,7 @@ pub struct Test {
 }
 
 impl Test {
-    fn asks_same(&self, other: &Test) -> bool {
+    fn is_same_as(&self, other: &Test) -> bool {
         let key = |t: &Test| (t.moving, t.edge, t.inclusive);
         key(self) == key(other)
     }
@@ -488,9 +488,9 @@ impl Walk<'_> {
             inclusive,
             holds: false,
         };
-        let asked = self.case.tests.iter().find(|t| t.asks_same(&test));
-        let holds = match (asked, self.answers.get(self.case.tests.len())) {
-            (Some(asked), _) => asked.holds,
+        let known = self.case.tests.iter().find(|t| t.is_same_as(&test));
+        let holds = match (known, self.answers.get(self.case.tests.len())) {
+            (Some(known), _) => known.holds,
             (None, Some(answer)) => {
                 test.holds = *answer;
                 self.case.tests.push(test);

@@ -274,7 +274,7 @@ fn fission(
         return Err("a buffer has a power of two of elements, at most 256, and those of a turn");
     }
     if !inner_loop.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+        return Err("its guard has exits, which must be tested step by step");
     }
     if inner_loop.writes_what_it_reads() {
         return Err("a piece would read what another one has yet to write");
@@ -289,7 +289,7 @@ fn fission(
 /// Checks whether an innermost loop may be partitioned.
 fn partitions(region: &Region, inner_loop: &InnerLoop) -> Result<(), &'static str> {
     if !inner_loop.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+        return Err("its guard has exits, which must be tested step by step");
     }
     match region.cases(inner_loop).tell(inner_loop) {
         true => Ok(()),
@@ -310,7 +310,7 @@ fn streams(
         return Err("what is streamed is written by a root");
     }
     if !inner_loop.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+        return Err("its guard has exits, which must be tested step by step");
     }
     match streamed(region, schedule, inner_loop).is_empty() {
         true => Err("it writes no result in step that it does nothing else with"),

@@ -23,7 +23,7 @@ pub use text::{ScheduleError, Schedules};
 
 use crate::region::zip::ZipPart;
 use crate::region::{Extremum, InnerLoop, Region, Role};
-use crate::threads::{Asked, Threads};
+use crate::threads::{Requested, Threads};
 use loop_lang::ir::RateId;
 use std::fmt;
 
@@ -247,7 +247,7 @@ impl Schedule {
     }
 
     /// Adds a root's mapping to a device's threads.
-    pub fn with_threads(mut self, root: RateId, dealt: Asked) -> Schedule {
+    pub fn with_threads(mut self, root: RateId, dealt: Requested) -> Schedule {
         let threads = dealt.threads.map(Decision::Threads);
         let all = threads.into_iter().chain(dealt.teams.map(Decision::Teams));
         self.decisions.extend(all.map(|d| (root, d)));
@@ -255,16 +255,16 @@ impl Schedule {
     }
 
     /// Returns a root's mapping to a device's threads, as far as it is decided.
-    pub fn threads(&self, root: RateId) -> Asked {
-        let mut asked = Asked::default();
+    pub fn threads(&self, root: RateId) -> Requested {
+        let mut requested = Requested::default();
         for (_, decision) in self.decisions.iter().filter(|(r, _)| *r == root) {
             match decision {
-                Decision::Threads(threads) => asked.threads = Some(*threads),
-                Decision::Teams(from) => asked.teams = Some(*from),
+                Decision::Threads(threads) => requested.threads = Some(*threads),
+                Decision::Teams(from) => requested.teams = Some(*from),
                 _ => {}
             }
         }
-        asked
+        requested
     }
 
     /// Returns the minimum number of steps for results to bypass the caches.

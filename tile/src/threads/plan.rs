@@ -107,7 +107,7 @@ impl Plan {
         left: (Exits, &FxHashSet<Var>),
         who: Option<Who>,
     ) -> Result<Plan, Refusal> {
-        let not = |who: Who, why: &str| Err(Refusal::Asked(format!("it has no {who}: {why}")));
+        let not = |who: Who, why: &str| Err(Refusal::Requested(format!("it has no {who}: {why}")));
         let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates = (0..program.rates.len()).map(RateId::new);
         let nested: Vec<RateId> = rates.filter(is_nested).collect();
@@ -129,15 +129,15 @@ impl Plan {
         let path = || Plan::path(program, facts, handed, &demand, left);
         let teams = |why: String, folds| Plan::teams(why, folds, program, facts, &demand);
         let rows = |why: String| Plan::alone(why, program, facts, &demand);
-        let asked = || "it is asked for".to_string();
+        let requested = || "it is asked for".to_string();
         match who {
             Some(Who::Steps) => not(Who::Steps, "rates are nested"),
             Some(Who::Path) => path().or_else(|why| not(Who::Path, &why)),
             Some(Who::Teams) => match folds(program, facts) {
-                Ok(folds) => teams(asked(), folds),
+                Ok(folds) => teams(requested(), folds),
                 Err(why) => not(Who::Teams, &why),
             },
-            Some(Who::Rows) => rows(asked()),
+            Some(Who::Rows) => rows(requested()),
             // One row may have more elements than all others, so rows are shared where possible.
             None => path().or_else(|why| match folds(program, facts) {
                 Ok(folds) => teams(why, folds),

@@ -45,7 +45,7 @@ pub(super) struct Around<'a> {
     /// Whether this iteration may lack some steps.
     is_epilogue: bool,
     /// The facts about masks of existing steps.
-    told: FxHashMap<Value, Told>,
+    masks: FxHashMap<Value, MaskBounds>,
     /// Values that its steps change.
     changed: Vec<Value>,
 }
@@ -62,36 +62,36 @@ impl Around<'_> {
     }
 
     /// Returns the facts about a mask.
-    fn tells_of(&self, mask: Operand) -> Told {
-        let told = mask.value().and_then(|v| self.told.get(&v));
-        told.copied().unwrap_or_default()
+    fn bounds_of(&self, mask: Operand) -> MaskBounds {
+        let bounds = mask.value().and_then(|v| self.masks.get(&v));
+        bounds.copied().unwrap_or_default()
     }
 
     /// Records the facts about a mask.
-    pub(super) fn tells(&mut self, mask: Value, told: Told) {
-        self.told.insert(mask, told);
+    pub(super) fn record_mask(&mut self, mask: Value, bounds: MaskBounds) {
+        self.masks.insert(mask, bounds);
     }
 
     /// Returns the facts about an operator's result, if it is a mask.
-    pub(super) fn told(&self, op: Op, args: &[Operand]) -> Told {
+    pub(super) fn result_bounds(&self, op: Op, args: &[Operand]) -> MaskBounds {
         match (op, args) {
             (Op::And, [a, b]) => {
-                let (a, b) = (self.tells_of(*a), self.tells_of(*b));
+                let (a, b) = (self.bounds_of(*a), self.bounds_of(*b));
                 let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
                     (Some(a), Some(b)) => Some(a.min(b)),
                     (a, b) => a.or(b),
                 };
-                Told {
+                MaskBounds {
                     ends: a.ends.max(b.ends),
                     begins: least(a.begins, b.begins),
                     before: None,
                 }
             }
-            (Op::Not, [a]) => Told {
-                begins: self.tells_of(*a).before,
-                ..Told::default()
+            (Op::Not, [a]) => MaskBounds {
+                begins: self.bounds_of(*a).before,
+                ..MaskBounds::default()
             },
-            _ => Told::default(),
+            _ => MaskBounds::default(),
         }
     }
 
@@ -107,16 +107,16 @@ impl Around<'_> {
         if !self.is_epilogue || tile.asks_whole_turns(self.from, capacity) {
             return true;
         }
-        let told = mask.map_or(Told::default(), |mask| self.tells_of(mask));
-        let ends = told.ends.is_some_and(|ends| high <= ends);
-        ends && (!self.aligned || told.begins.is_some_and(|begins| low >= begins))
+        let bounds = mask.map_or(MaskBounds::default(), |mask| self.bounds_of(mask));
+        let ends = bounds.ends.is_some_and(|ends| high <= ends);
+        ends && (!self.aligned || bounds.begins.is_some_and(|begins| low >= begins))
     }
 }
 
 /// Holds facts about a mask: which steps of a segment it can select. With offset `n`, lane `k`
 /// belongs to the step `n + k` after the iteration's counter.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct MaskBounds {
     /// At this offset, the mask selects only steps before the end.
     pub(super) ends: Option<u64>,
     /// At this offset, the mask selects only steps after the segment's begin.
@@ -222,7 +222,7 @@ impl<'a> Walk<'_, 'a> {
             aligned: *aligned,
             capacities,
             is_epilogue: false,
-            told: FxHashMap::default(),
+            masks: FxHashMap::default(),
             changed: changed.clone(),
         });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
@@ -336,7 +336,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         if let Some(around) = &mut self.segment {
             (around.step, around.is_epilogue) = (step, is_epilogue);
-            around.told.clear();
+            around.masks.clear();
         }
         changed.iter().for_each(|v| {
             self.places.remove(v);

@@ -49,14 +49,14 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "a mask of steps that are there is one wherever its lanes begin",
         file: "verify/segments.rs",
-        sound: "told.ends.is_some_and(|ends| high <= ends)",
-        faulty: "told.ends.is_some_and(|_| high == high)",
+        sound: "bounds.ends.is_some_and(|ends| high <= ends)",
+        faulty: "bounds.ends.is_some_and(|_| high == high)",
     },
     Fault {
         what: "a mask keeps aligned turns from what is in front of a segment",
         file: "verify/segments.rs",
-        sound: "!self.aligned || told.begins.is_some_and(|begins| low >= begins)",
-        faulty: "!self.aligned || low >= told.begins.unwrap_or(0)",
+        sound: "!self.aligned || bounds.begins.is_some_and(|begins| low >= begins)",
+        faulty: "!self.aligned || low >= bounds.begins.unwrap_or(0)",
     },
     Fault {
         what: "any entry proves any access",

@@ -14,10 +14,10 @@ use loop_lang::ir::{GroupId, RateKind, StmtKind};
 pub(super) const MAX_HELD: usize = 24;
 
 /// The vectors per iteration if the iteration only tests them.
-const ASKED: u32 = 8;
+const TESTS_ONLY_UNROLL: u32 = 8;
 
 /// The maximum number of statements whose repetition is cheaper than a branch.
-const MAX_ASKED: usize = 8;
+const MAX_REPEATED: usize = 8;
 
 /// Vectorises steps, with lanes for the widest element, and unrolls so that accumulator lanes stay
 /// in registers. The result is none if that is illegal or unprofitable.
@@ -64,7 +64,7 @@ pub(super) fn many_side_by_side(
         let vectorise = Decision::Vectorise { lanes, unroll };
         with(region, &schedule, inner_loop.rate, vectorise)
     })?;
-    let schedule = match is_asked_cheaply(region, inner_loop) {
+    let schedule = match is_tested_cheaply(region, inner_loop) {
         true => with(region, &schedule, inner_loop.rate, Decision::Ask).unwrap_or(schedule),
         false => schedule,
     };
@@ -95,7 +95,7 @@ pub(super) fn segments_side_by_side(
     if !target.has_vectors()
         || !folds(&inner_loop)
         || goes_on(inner_loop, &flags)
-        || !inner_loop.exits.is_empty() && !is_asked_cheaply(region, inner_loop)
+        || !inner_loop.exits.is_empty() && !is_tested_cheaply(region, inner_loop)
         || !all_in_vectors(region, inner_loop, (target, Aim::Speed))
     {
         return None;
@@ -221,15 +221,15 @@ fn turn(region: &Region, inner_loop: &InnerLoop, target: &Target, lanes: u32) ->
     let only_asks = !inner_loop.exits.is_empty()
         && !inner_loop.roles.values().any(folds)
         && inner_loop.accesses.iter().all(|a| a.is_read);
-    match only_asks && is_asked_cheaply(region, inner_loop) {
-        true => ASKED,
+    match only_asks && is_tested_cheaply(region, inner_loop) {
+        true => TESTS_ONLY_UNROLL,
         false => all_lanes(region, inner_loop, target, lanes),
     }
 }
 
 /// Tells whether one exit test per iteration is cheaper than a branch per vector. The tested values
 /// are recomputed in each vector, unless the compiler removes the duplicates.
-fn is_asked_cheaply(region: &Region, inner_loop: &InnerLoop) -> bool {
+fn is_tested_cheaply(region: &Region, inner_loop: &InnerLoop) -> bool {
     let Ok(flags) = region.flags(inner_loop) else {
         return false;
     };
@@ -240,7 +240,7 @@ fn is_asked_cheaply(region: &Region, inner_loop: &InnerLoop) -> bool {
             .any(|a| a.statement == s.id && a.is_proven),
         _ => is_cheap(region.program, s.stmt),
     };
-    flags.early.len() <= MAX_ASKED
+    flags.early.len() <= MAX_REPEATED
         && flags
             .early
             .iter()

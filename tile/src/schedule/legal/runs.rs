@@ -31,7 +31,7 @@ pub(super) fn side_by_side(
         return Err("beside runs side by side nothing else is decided");
     }
     if !inner_loop.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+        return Err("its guard has exits, which must be tested step by step");
     }
     if !inner_loop.is_plain() {
         return Err("it has sub rates, and runs are of steps that are all the same");

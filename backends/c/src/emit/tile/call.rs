@@ -165,10 +165,16 @@ impl Writer<'_, '_, '_> {
                     false => format!("lf_capacity({length}, {at})"),
                 })
             }
-            Entry::Keeps { asked, .. } => {
-                let way = if down(&asked.moving) { "down" } else { "up" };
-                let edge = asked.edge.plus(1, &Sum::number(asked.inclusive.into()));
-                let (moving, edge) = (self.sum(&asked.moving), self.sum(&edge));
+            Entry::Keeps { comparison, .. } => {
+                let way = if down(&comparison.moving) {
+                    "down"
+                } else {
+                    "up"
+                };
+                let edge = comparison
+                    .edge
+                    .plus(1, &Sum::number(comparison.inclusive.into()));
+                let (moving, edge) = (self.sum(&comparison.moving), self.sum(&edge));
                 Some(format!("lf_same_{way}({moving}, {edge})"))
             }
             Entry::Most(steps) => Some(format!("{steps}ul")),
@@ -187,16 +193,16 @@ impl Writer<'_, '_, '_> {
             if let Entry::Runs(steps) = entry {
                 return Some(format!(" && steps % {steps} == 0"));
             }
-            let Entry::Keeps { asked, holds } = entry else {
+            let Entry::Keeps { comparison, holds } = entry else {
                 return None;
             };
-            let sign = match (asked.inclusive, (*holds)?) {
+            let sign = match (comparison.inclusive, (*holds)?) {
                 (false, true) => "<",
                 (true, true) => "<=",
                 (false, false) => ">=",
                 (true, false) => ">",
             };
-            let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+            let (moving, edge) = (self.sum(&comparison.moving), self.sum(&comparison.edge));
             Some(format!(" && {moving} {sign} {edge}"))
         };
         self.tile.entries.iter().filter_map(wanted).collect()

@@ -121,12 +121,12 @@ impl Emit<'_, '_> {
     pub(super) fn bring_near<'t>(&mut self, tiles: impl Iterator<Item = &'t Tile>) {
         let (mut floats, mut words) = (0, 0);
         let mut used: FxHashSet<Var> = FxHashSet::default();
-        let mut asked: FxHashSet<Var> = FxHashSet::default();
+        let mut with_length: FxHashSet<Var> = FxHashSet::default();
         let mut asks = |s: &Stmt| match &s.kind {
             StmtKind::Gather { array, .. }
             | StmtKind::Put { array, .. }
-            | StmtKind::Length { array, .. } => asked.extend([*array]),
-            StmtKind::Sort { arrays, .. } => asked.extend(arrays),
+            | StmtKind::Length { array, .. } => with_length.extend([*array]),
+            StmtKind::Sort { arrays, .. } => with_length.extend(arrays),
             _ => {}
         };
         for tile in tiles {
@@ -146,7 +146,7 @@ impl Emit<'_, '_> {
             let (taken, most, facets): (_, _, &[Facet]) = match (scalar, float) {
                 (true, true) => (&mut floats, FLOATS, &[Facet::Value]),
                 (true, false) => (&mut words, WORDS, &[Facet::Value]),
-                (false, _) if asked.contains(v) => {
+                (false, _) if with_length.contains(v) => {
                     (&mut words, WORDS, &[Facet::Data, Facet::Length])
                 }
                 (false, _) => (&mut words, WORDS, &[Facet::Data]),

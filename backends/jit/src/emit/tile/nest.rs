@@ -65,10 +65,10 @@ impl Printer<'_, '_, '_> {
             return;
         };
         turns.segments_ask &= step == 1;
-        let (rest, after, asked) = (turns.rest, turns.after, turns.segments_ask);
+        let (rest, after, segments_ask) = (turns.rest, turns.after, turns.segments_ask);
         let rest = self.emit.builder.use_var(rest);
         let step = step as i64;
-        if !asked {
+        if !segments_ask {
             let ins = self.emit.builder.ins();
             let enough = ins.icmp_imm_u(IntCC::UnsignedGreaterThan, rest, step);
             let on = self.emit.builder.create_block();

@@ -187,18 +187,18 @@ impl<'a> Emit<'a, '_> {
                         false => self.capacity(length, at),
                     }
                 }
-                Entry::Keeps { asked, holds } => {
-                    let (at, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
-                    let less = match asked.inclusive {
+                Entry::Keeps { comparison, holds } => {
+                    let (at, edge) = (self.sum(&comparison.moving), self.sum(&comparison.edge));
+                    let less = match comparison.inclusive {
                         true => self.less(edge, at),
                         false => self.less(at, edge),
                     };
                     let edge = self
                         .builder
                         .ins()
-                        .iadd_imm_u(edge, i64::from(asked.inclusive));
+                        .iadd_imm_u(edge, i64::from(comparison.inclusive));
                     let below = self.less(at, edge);
-                    let (yes, no) = match asked.moving.times(tile.counter) < 0 {
+                    let (yes, no) = match comparison.moving.times(tile.counter) < 0 {
                         true => {
                             let down = self.builder.ins().iadd_imm_u(at, 1);
                             (down, self.builder.ins().isub(down, edge))
@@ -213,7 +213,7 @@ impl<'a> Emit<'a, '_> {
                     };
                     let same = self.builder.ins().select(below, yes, no);
                     let none = self.u64(0);
-                    match holds.map(|holds| holds != asked.inclusive) {
+                    match holds.map(|holds| holds != comparison.inclusive) {
                         None => same,
                         Some(true) => self.builder.ins().select(less, same, none),
                         Some(false) => self.builder.ins().select(less, none, same),
