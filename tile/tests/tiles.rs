@@ -120,7 +120,7 @@ fn segments_that_are_written_in_vectors() {
 }
 
 #[test]
-fn segments_that_are_handed_on() {
+fn segments_of_contracted_arrays() {
     golden("segment_buffer");
 }
 

@@ -1,6 +1,6 @@
 //! Dependences of values: the groups and inner rates that must run to compute them.
 
-use crate::threads::handed::Handed;
+use crate::threads::contracted::Contracted;
 use crate::threads::shape::nest_left;
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
@@ -32,7 +32,7 @@ pub struct Behind {
 
 impl<'a> Demand<'a> {
     /// Analyses a loop.
-    pub fn of(program: &'a Loop, facts: &Facts<'a>, handed: &Handed) -> Demand<'a> {
+    pub fn of(program: &'a Loop, facts: &Facts<'a>, contracted: &Contracted) -> Demand<'a> {
         let mut demand = Demand {
             program,
             operands: FxHashMap::default(),
@@ -64,7 +64,7 @@ impl<'a> Demand<'a> {
                 match &stmt.kind {
                     StmtKind::Assign(v, _) => define(*v),
                     // Later reads in the same iteration depend on the write.
-                    StmtKind::WriteArray(a, ..) if handed.has(*a) => {
+                    StmtKind::WriteArray(a, ..) if contracted.has(*a) => {
                         define(*a);
                         demand.rate_of.insert(*a, rate);
                     }

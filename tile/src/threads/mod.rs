@@ -19,11 +19,11 @@
 //! | [`path`] | merge paths: rows with elements shared among threads |
 //! | `team` | rows that a team of threads executes |
 //! | [`demand`] | dependences of values on groups and inner rates |
-//! | [`handed`] | contracted arrays |
+//! | [`contracted`] | contracted arrays |
 
+pub mod contracted;
 pub mod demand;
 pub mod form;
-pub mod handed;
 pub mod near;
 pub mod path;
 pub mod phases;

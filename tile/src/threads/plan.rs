@@ -1,8 +1,8 @@
 //! Work plans: which thread executes which iterations, and why.
 
 use crate::threads::Who;
+use crate::threads::contracted::Contracted;
 use crate::threads::demand::Demand;
-use crate::threads::handed::Handed;
 use crate::threads::path::{Path, is_shared};
 use crate::threads::shape::{Exits, MOST_LEVELS, Refusal, each, nest_left};
 use crate::threads::team::folds;
@@ -102,7 +102,7 @@ impl Plan {
     pub fn of(
         program: &Loop,
         facts: &Facts<'_>,
-        handed: &Handed,
+        contracted: &Contracted,
         updated: &FxHashSet<GroupId>,
         left: (Exits, &FxHashSet<Var>),
         who: Option<Who>,
@@ -122,11 +122,11 @@ impl Plan {
             });
         }
         check(program, facts)?;
-        let demand = Demand::of(program, facts, handed);
+        let demand = Demand::of(program, facts, contracted);
         if let Some(counter) = ending_itself(program, facts, &demand) {
             return Err(Refusal::Sequential(program.name(counter).into()));
         }
-        let path = || Plan::path(program, facts, handed, &demand, left);
+        let path = || Plan::path(program, facts, contracted, &demand, left);
         let teams = |why: String, folds| Plan::teams(why, folds, program, facts, &demand);
         let rows = |why: String| Plan::alone(why, program, facts, &demand);
         let requested = || "it is asked for".to_string();
@@ -176,7 +176,7 @@ impl Plan {
     fn path(
         program: &Loop,
         facts: &Facts<'_>,
-        handed: &Handed,
+        contracted: &Contracted,
         demand: &Demand<'_>,
         (exits, behind): (Exits, &FxHashSet<Var>),
     ) -> Result<Plan, String> {
@@ -184,8 +184,8 @@ impl Plan {
         if exits.any && path.running && behind.contains(&path.counter) {
             return Err("how many elements came before its end is asked".into());
         }
-        if path.head.iter().any(|v| handed.has(*v)) {
-            return Err("a row begins with what is handed on".into());
+        if path.head.iter().any(|v| contracted.has(*v)) {
+            return Err("a row begins with a contracted array".into());
         }
         let shared =
             levels(program, |g| is_shared(program, &path, g)).map_err(|e| e.to_string())?;

@@ -4,8 +4,8 @@ mod exits;
 mod scatter;
 mod wide;
 
+use crate::threads::contracted::Contracted;
 use crate::threads::form::{Groups, Tiles};
-use crate::threads::handed::Handed;
 use crate::threads::near::Near;
 use crate::threads::phases;
 use crate::threads::plan::{Nests, Plan, Work};
@@ -106,7 +106,7 @@ pub struct Shape<'a> {
     /// The plan's facts about nested rates.
     pub nests: Nests,
     /// Its contracted arrays.
-    pub handed: Handed,
+    pub contracted: Contracted,
     /// Its early exits.
     pub exits: Exits,
     /// The scatters of its steps, per array.
@@ -163,7 +163,7 @@ impl<'a> Shape<'a> {
             return Err(Refusal::Inner(comb));
         }
         let elsewhere = phases::elsewhere(whole, program);
-        let handed = Handed::of(program, &facts).without(&elsewhere);
+        let contracted = Contracted::of(program, &facts).without(&elsewhere);
         let mut shape = Shape {
             whole,
             phase,
@@ -177,7 +177,7 @@ impl<'a> Shape<'a> {
             work: Work::Steps,
             levels: Vec::new(),
             nests: Nests::default(),
-            handed,
+            contracted,
             scatters: Vec::new(),
             last: Vec::new(),
             given: Vec::new(),
@@ -196,8 +196,15 @@ impl<'a> Shape<'a> {
         let updated = shape.updated();
         let left = (shape.exits, &behind);
         let who = requested.threads.map(|t| t.who);
-        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, left, who)?
-            .checked(shape.exits)?;
+        let mut plan = Plan::of(
+            program,
+            &shape.facts,
+            &shape.contracted,
+            &updated,
+            left,
+            who,
+        )?
+        .checked(shape.exits)?;
         match (requested.teams.is_some(), &plan.nests.rows) {
             (true, None) => return Err(Refusal::Requested("no team may have its rows".into())),
             // A requested mapping has no alternatives.
@@ -270,7 +277,7 @@ impl<'a> Shape<'a> {
             work: plan.work,
             levels: plan.levels,
             nests: plan.nests,
-            handed: self.handed.clone(),
+            contracted: self.contracted.clone(),
             scatters: self.scatters.clone(),
             last: self.last.clone(),
             given: self.given.clone(),
@@ -405,7 +412,7 @@ impl<'a> Shape<'a> {
         read.retain(|v| {
             let group = self.facts.group.get(v);
             let carried = group.is_some_and(|(g, _)| updated.contains(g)) || *v == self.counter;
-            let is_own = carried || self.handed.cells.contains_key(v);
+            let is_own = carried || self.contracted.cells.contains_key(v);
             !is_own && !defined.contains(v) && seen.insert(*v)
         });
         read

@@ -148,7 +148,7 @@ impl Emit<'_, '_> {
             let out = self.builder.create_block();
             self.builder.ins().brif(trapped, out, &[], on, &[]);
             self.begin(out);
-            let outcome = i64::from(livefusion_backend::host::outcome::TRAPPED);
+            let outcome = i64::from(livefusion_backend::abi::outcome::TRAPPED);
             let outcome = self.builder.ins().iconst(types::I32, outcome);
             self.builder.ins().return_(&[outcome]);
             self.begin(on);

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lists the contracted arrays of a loop.
 #[derive(Clone, Default, Debug)]
-pub struct Handed {
+pub struct Contracted {
     /// Cells with their loop rates.
     pub cells: FxHashMap<Var, RateId>,
     /// Strips.
@@ -34,11 +34,11 @@ pub struct Strip {
     pub length: Option<Atom>,
 }
 
-impl Handed {
+impl Contracted {
     /// Finds the contracted arrays of a loop.
-    pub fn of(program: &Loop, facts: &Facts<'_>) -> Handed {
+    pub fn of(program: &Loop, facts: &Facts<'_>) -> Contracted {
         let looking = Looking::of(program, facts);
-        let mut handed = Handed::default();
+        let mut contracted = Contracted::default();
         let filled = filled(program);
         for (array, size) in &looking.made {
             let Some(writes) = looking.writes.get(array) else {
@@ -51,18 +51,18 @@ impl Handed {
                 continue;
             }
             if *size == Atom::Const(Const::u64(1)) {
-                let home = looking.cell(writes, reads);
-                handed.cells.extend(home.map(|rate| (*array, rate)));
+                let at_rate = looking.cell(writes, reads);
+                contracted.cells.extend(at_rate.map(|rate| (*array, rate)));
             } else if filled.contains(array) {
                 let strip = looking.strip(*size, writes);
-                handed.strips.extend(strip.map(|strip| (*array, strip)));
+                contracted.strips.extend(strip.map(|strip| (*array, strip)));
             }
         }
-        handed
+        contracted
     }
 
     /// Removes the arrays that other code uses.
-    pub fn without(mut self, others: &FxHashSet<Var>) -> Handed {
+    pub fn without(mut self, others: &FxHashSet<Var>) -> Contracted {
         self.cells.retain(|v, _| !others.contains(v));
         self.strips.retain(|v, _| !others.contains(v));
         self
@@ -165,16 +165,16 @@ impl<'l, 'a> Looking<'l, 'a> {
         let [(written, at, _)] = writes else {
             return None;
         };
-        let (home, conditions) = self.conditions(*written)?;
+        let (at_rate, conditions) = self.conditions(*written)?;
         let follows = |(place, behind, _): &Access| {
             let read = self.conditions(*place);
             read.is_some_and(|(rate, under)| {
-                rate == home && behind > at && conditions.iter().all(|c| under.contains(c))
+                rate == at_rate && behind > at && conditions.iter().all(|c| under.contains(c))
             })
         };
         let at_zero = |(_, _, i): &Access| *i == Atom::Const(Const::u64(0));
         let all = || writes.iter().chain(reads);
-        (all().all(at_zero) && reads.iter().all(follows)).then_some(home)
+        (all().all(at_zero) && reads.iter().all(follows)).then_some(at_rate)
     }
 
     /// Returns the loop rate of a place, and the conditions of its sub rates.
@@ -182,7 +182,7 @@ impl<'l, 'a> Looking<'l, 'a> {
         let Place::At { rate, .. } = place else {
             return None;
         };
-        let home = self.facts.tree.loop_rate(rate);
+        let at_rate = self.facts.tree.loop_rate(rate);
         let mut conditions = Vec::new();
         for placed in &self.facts.blocks {
             let Place::At {
@@ -193,11 +193,14 @@ impl<'l, 'a> Looking<'l, 'a> {
             else {
                 continue;
             };
-            if of != home && self.program.is_within(rate, of) && self.program.is_within(of, home) {
+            if of != at_rate
+                && self.program.is_within(rate, of)
+                && self.program.is_within(of, at_rate)
+            {
                 conditions.extend(placed.block.exits.iter().map(|e| e.unless));
             }
         }
-        Some((home, conditions))
+        Some((at_rate, conditions))
     }
 
     /// Returns the strip written by a pass. `filled` guarantees that reads are in the same row.

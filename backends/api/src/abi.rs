@@ -1,4 +1,4 @@
-//! The interface between compiled code and its host.
+//! The interface between compiled code and its caller.
 //!
 //! It defines the memory layout of a call, and the callbacks that allocate arrays.
 
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Holds the argument of compiled code.
 ///
-/// Code sees the fields before `host`, in this order.
+/// Code sees the fields before `callbacks`, in this order.
 #[repr(C)]
 pub struct Run<'f, 'm> {
     /// The frame's words.
@@ -38,7 +38,7 @@ pub struct Run<'f, 'm> {
     /// Set once scalar loops may end at once: see [`Frame::stop`].
     pub stop: *const AtomicBool,
     /// Data for the callbacks, which compiled code does not touch.
-    pub(crate) host: Host<'f, 'm>,
+    pub(crate) callbacks: Callbacks<'f, 'm>,
 }
 
 /// Describes an array for compiled code.
@@ -69,7 +69,7 @@ pub mod outcome {
 }
 
 /// The state that the callbacks of compiled code work on.
-pub(crate) struct Host<'f, 'm> {
+pub(crate) struct Callbacks<'f, 'm> {
     pub arrays: &'f mut [Option<Held<'m>>],
     pub given: &'f mut Vec<usize>,
     pub spare: &'f mut Spare,
@@ -84,7 +84,7 @@ pub(crate) struct Host<'f, 'm> {
     pub views: SmallVec<[Array; 4]>,
 }
 
-impl Host<'_, '_> {
+impl Callbacks<'_, '_> {
     /// Empties a slot. Its memory may be allocated again.
     fn vacate(&mut self, slot: u32) {
         if let Some(old) = self.arrays[slot as usize].take() {
@@ -137,13 +137,13 @@ pub(crate) extern "C" fn new_array(
     length: u64,
     comb: u32,
 ) -> u32 {
-    // SAFETY: compiled code passes on the run that it was given, and touches none of `host`.
-    let host = unsafe { &mut (*run).host };
-    let content = match host.filled.get(slot as usize) {
+    // SAFETY: compiled code passes on the run that it was given, and touches none of `callbacks`.
+    let callbacks = unsafe { &mut (*run).callbacks };
+    let content = match callbacks.filled.get(slot as usize) {
         Some(true) => Content::Any,
         _ => Content::Word(0),
     };
-    guarded(|| host.make(slot, length, comb, content))
+    guarded(|| callbacks.make(slot, length, comb, content))
 }
 
 pub(crate) extern "C" fn fill_array(
@@ -154,8 +154,8 @@ pub(crate) extern "C" fn fill_array(
     comb: u32,
 ) -> u32 {
     // SAFETY: as in `new_array`.
-    let host = unsafe { &mut (*run).host };
-    guarded(|| host.make(slot, length, comb, Content::Word(word)))
+    let callbacks = unsafe { &mut (*run).callbacks };
+    guarded(|| callbacks.make(slot, length, comb, Content::Word(word)))
 }
 
 pub(crate) extern "C" fn copy_array(
@@ -166,18 +166,18 @@ pub(crate) extern "C" fn copy_array(
     comb: u32,
 ) -> u32 {
     // SAFETY: as in `new_array`.
-    let host = unsafe { &mut (*run).host };
+    let callbacks = unsafe { &mut (*run).callbacks };
     guarded(|| {
-        if Frame::take_given(host.given, slot as usize) {
-            let given = host.arrays[slot as usize].as_mut()?;
-            host.views[slot as usize] = view_of(given);
+        if Frame::take_given(callbacks.given, slot as usize) {
+            let given = callbacks.arrays[slot as usize].as_mut()?;
+            callbacks.views[slot as usize] = view_of(given);
             return Some(());
         }
-        let ty = *host.types.get(slot as usize)?;
+        let ty = *callbacks.types.get(slot as usize)?;
         let n = usize::try_from(length).ok()?;
         // SAFETY: compiled code passes an array of `length` elements of the slot's type, as the
         // verifier checked; the slot's old array stays until they are copied.
         let elements = unsafe { View::of_raw(ty, data.cast(), n) };
-        host.make(slot, length, comb, Content::Copy(elements))
+        callbacks.make(slot, length, comb, Content::Copy(elements))
     })
 }
