@@ -7,7 +7,7 @@ use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
-use livefusion_tile::threads::Asked;
+use livefusion_tile::threads::Requested;
 use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
@@ -140,7 +140,7 @@ pub struct Phase {
     /// Their inputs and outputs.
     pub way: Way,
     /// Their mapping to threads.
-    pub dealt: Asked,
+    pub dealt: Requested,
 }
 
 impl Phase {
@@ -149,7 +149,10 @@ impl Phase {
     /// # Errors
     ///
     /// Explains why the loop cannot run in parallel here, or not as requested.
-    pub fn all(program: &Loop, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Phase>, Refusal> {
+    pub fn all(
+        program: &Loop,
+        requested: impl Fn(RateId) -> Requested,
+    ) -> Result<Vec<Phase>, Refusal> {
         let mut number = 0;
         let phase = |shape: &Shape<'_>| {
             let mut kernel = kernel_of(shape);
@@ -162,7 +165,7 @@ impl Phase {
             })
         };
         Phases::of(program)
-            .under(asked)?
+            .under(requested)?
             .iter()
             .map(phase)
             .collect()

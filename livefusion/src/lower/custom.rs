@@ -196,7 +196,7 @@ impl Template<'_, '_> {
             next: results.iter().map(|v| (*v).into()).collect(),
             combine: Some(combine),
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Prefix(1),
         };
         let id = self.e.group(group);

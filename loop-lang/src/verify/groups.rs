@@ -299,10 +299,10 @@ impl Groups<'_, '_> {
     /// Checks the place, number and values of updates, by phase.
     fn updated(&self, i: usize, group: &Group, found: &mut Vec<String>) {
         let (view, l) = (self.view, self.view.l);
-        let home = view.root_of(group.step);
+        let first = view.root_of(group.step);
         let mut phases: FxHashMap<RateId, (RateId, Vec<&Update>)> = FxHashMap::default();
-        let mut order = vec![home];
-        phases.insert(home, (group.step, Vec::new()));
+        let mut order = vec![first];
+        phases.insert(first, (group.step, Vec::new()));
         for update in &self.updates[i] {
             let Place::At { rate, section, .. } = view.blocks[update.block].place else {
                 found.push(format!(
@@ -317,7 +317,7 @@ impl Groups<'_, '_> {
                 (rate, Vec::new())
             });
             let sequential = group.order == Order::Sequential;
-            let in_step = rate == *step || sequential && (view.below(rate, *step) || root != home);
+            let in_step = rate == *step || sequential && (view.below(rate, *step) || root != first);
             if !in_step {
                 let (block, step) = (view.name(update.block), &l.rate(*step).name);
                 found.push(format!(
@@ -334,7 +334,7 @@ impl Groups<'_, '_> {
             updates.push(update);
         }
         for root in order {
-            let expected = if root == home { &group.next[..] } else { &[] };
+            let expected = if root == first { &group.next[..] } else { &[] };
             match group.order {
                 Order::Prefix(_) => self.scanned(&phases[&root].1, expected, found),
                 order => self.assigned(group, order, &phases[&root].1, expected, found),

@@ -121,7 +121,7 @@ impl Near {
     fn is_plain(&self, shape: &Shape<'_>, array: Var) -> bool {
         let source = shape.facts.source.get(&array);
         let is_joined = |s: &Scatter| shape.facts.source.get(&s.array) == source;
-        !shape.handed.has(array) && !shape.scatters.iter().any(is_joined)
+        !shape.contracted.has(array) && !shape.scatters.iter().any(is_joined)
     }
 
     /// Adds the accesses to one piece of memory.

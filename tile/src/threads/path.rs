@@ -89,7 +89,11 @@ impl Path {
         looking.flags(running, counter)?;
         let read = looking.read(counter, bound);
         let behind = demand.of_values(read.iter().copied());
-        let inside = |v: &Var| looking.home(*v).is_some_and(|r| program.is_within(r, rate));
+        let inside = |v: &Var| {
+            looking
+                .rate_of(*v)
+                .is_some_and(|r| program.is_within(r, rate))
+        };
         if behind.rates.contains(&rate) || behind.vars.iter().any(|v| *v != counter && inside(v)) {
             return Err("a row begins with what came of others' elements".into());
         }
@@ -169,7 +173,7 @@ impl Looking<'_, '_> {
     }
 
     /// Returns the loop rate that updates a group's variable.
-    fn home(&self, v: Var) -> Option<RateId> {
+    fn rate_of(&self, v: Var) -> Option<RateId> {
         let (group, _) = self.facts.group.get(&v)?;
         let step = self.program.groups[group.index()].step;
         Some(self.facts.tree.loop_rate(step))
@@ -244,7 +248,7 @@ impl Looking<'_, '_> {
         }
         let mut seen = FxHashSet::default();
         let within = |v: Var| {
-            self.home(v)
+            self.rate_of(v)
                 .is_some_and(|r| self.program.is_within(r, self.rate))
         };
         read.retain(|v| *v != counter && !defined.contains(v) && !within(*v) && seen.insert(*v));

@@ -202,8 +202,8 @@ impl<'g> Emission<'g> {
     }
 
     /// Returns the slot at a program point.
-    pub fn home(&self, spot: Spot) -> Home {
-        Home {
+    pub fn slot(&self, spot: Spot) -> Slot {
+        Slot {
             rate: spot.rate,
             stage: self.placed.tree.stage_at(spot),
         }

@@ -154,7 +154,7 @@ fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Opti
         next: vec![names.next.into()],
         combine: Some(Combine::Op(Op::Add)),
         level: 0,
-        circle: false,
+        cycle: false,
         order: Order::Exact,
     });
     let comb = ended.comb;
