@@ -1,4 +1,6 @@
-//! Two tables joined by a key: the airports of each state, and how many there are for its size, beside plain Rust.
+//! Two tables joined by a key: the airports of each state, and their density.
+//!
+//! Plain Rust computes the same for comparison.
 //!
 //! ```text
 //! cargo run --release --example airports_by_state
@@ -9,7 +11,7 @@ use livefusion::prelude::*;
 use livefusion_examples::{Outcome, best_of, data, timed};
 use std::collections::HashMap;
 
-/// Airports by state, of so many states.
+/// Airports with their states, and a table of states.
 struct Tables {
     /// The state of each airport, as a key.
     of: Vec<u16>,
@@ -19,7 +21,7 @@ struct Tables {
     square_miles: Vec<f64>,
 }
 
-/// The states with the most airports for their size: which, how many airports, how many on 10,000 square miles.
+/// The number of states printed, in descending order of airports per 10,000 square miles.
 const MOST: usize = 10;
 
 fn main() -> Outcome {
@@ -30,7 +32,7 @@ fn main() -> Outcome {
     let program = || {
         let pairs = of.left_join(&states);
         let n = tables.states.len();
-        // An airport without a state is counted behind them all.
+        // An airport without a state is counted in an extra bin at the end.
         let state = pairs.map(|(_, state, is_there)| is_there.cond(state, n as u64));
         let counts = state.bincount(n + 1);
         let of_states = counts.take(n);
@@ -102,7 +104,7 @@ fn read() -> Outcome<Tables> {
     })
 }
 
-/// Two letters as a number; whatever else stands there is no state's.
+/// Two letters as a number. Any other text is no state's code.
 fn key(code: &str) -> u16 {
     match code.as_bytes() {
         [a, b] => u16::from_be_bytes([*a, *b]),

@@ -1,4 +1,4 @@
-//! Black-Scholes option pricing: a map with a large body, checked against the plain Rust loop.
+//! Black-Scholes option pricing: a large map, checked against plain Rust.
 //!
 //! ```text
 //! cargo run --release --example black_scholes [NUMBER_OF_OPTIONS]
@@ -20,7 +20,7 @@ const RSQRT_2PI: f32 = 0.398_942_3;
 
 /// Price, strike price and years of an option.
 type Option3 = (f32, f32, f32);
-/// What a call and a put are worth.
+/// The values of a call and a put.
 type CallPut = (f32, f32);
 
 fn main() -> Outcome {
@@ -57,7 +57,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// The program. `cnd` is written as a function and called twice; its terms are shared within each call.
+/// Prices all options. `cnd` is a function called twice; its terms are shared within each call.
 fn black_scholes(options: &Array<Option3>) -> Array<CallPut> {
     options.map(|(price, strike, years)| {
         let v_sqrt_t = VOLATILITY * years.sqrt();
@@ -105,7 +105,7 @@ fn plain_cnd(d: f32) -> f32 {
     if d > 0.0 { 1.0 - c } else { c }
 }
 
-/// Options between common bounds, the same ones every time.
+/// Options within fixed bounds, the same in every run.
 fn options(n: usize) -> Vec<Option3> {
     let mut state = 5347u64;
     let mut between = |low: f32, high: f32| {

@@ -1,25 +1,29 @@
-//! For each event all pairs of its particles, their masses, and a histogram of these: a nest of three loops, in which no pair is in
-//! memory, beside plain Rust.
+//! Particle pairs: a histogram of the masses of all pairs within each event.
+//!
+//! A nest of three loops computes it without storing any pair. Plain Rust computes the same for
+//! comparison.
 //!
 //! ```text
 //! cargo run --release --example events [NUMBER_OF_EVENTS] [MASSES.svg]
 //! ```
 //!
-//! The events are simulated: particles in all directions, and in one event of four two that come of one heavier particle, of about 91
-//! GeV. The picture is written to `target/masses.svg` if no other file is given.
+//! The events are simulated: particles in all directions. One event of four also has two particles
+//! from the decay of one heavier particle, of about 91 GeV. The picture is written to
+//! `target/masses.svg` by default.
 
 use livefusion::prelude::*;
 use livefusion_examples::{Outcome, best_of, timed, write_svg};
 use std::fmt::Write;
 
-/// The masses that are looked at, in GeV, and their bins.
+/// The largest mass in the histogram, in GeV, and the number of bins.
 const HIGHEST: f64 = 150.0;
 const BINS: usize = 75;
 
-/// A particle: momentum across the beam, pseudorapidity, angle around the beam. It is so fast that it has no mass.
+/// A particle: transverse momentum, pseudorapidity, angle around the beam. It is so fast that its
+/// mass is negligible.
 type Particle = (f64, f64, f64);
 
-/// The program: how many pairs of particles of one event have which mass.
+/// The histogram of the masses of all pairs within one event.
 fn masses(events: &Segmented<Particle>) -> Array<u64> {
     let pairs = events.combinations();
     let mass = pairs.map(|((p, eta, phi), (q, other_eta, other_phi))| {
@@ -75,7 +79,8 @@ fn main() -> Outcome {
         "  plain Rust (best of 5)          {plain_time:>10.1?}  {:6.2} ns a pair",
         per(plain_time)
     );
-    // A mass at an edge may be rounded to either side of it: std's functions are not ours to the last bit.
+    // A mass at a bin edge may be rounded to either side: the last bits of std's functions may
+    // differ.
     let differ: u64 = counts
         .iter()
         .zip(&expected)
@@ -112,7 +117,7 @@ fn plain(lengths: &[u64], particles: &[Particle]) -> Vec<u64> {
     counts
 }
 
-/// How many particles each event has, and these. The numbers are drawn by the library, some for each particle.
+/// The number of particles of each event, and all particles. The library draws the random numbers.
 fn simulated(n: usize) -> Outcome<(Vec<u64>, Vec<Particle>)> {
     let mut drawn = 0;
     let mut uniform = {
@@ -140,7 +145,8 @@ fn simulated(n: usize) -> Outcome<(Vec<u64>, Vec<Particle>)> {
         }
         let heavier = uniform()? < 0.25;
         if heavier {
-            // At rest it decays into two of half its mass, back to back; its mass is never quite the same.
+            // A heavier particle at rest decays into two of half its mass, back to back. Its mass
+            // varies slightly.
             let half = (91.2 + 1.25 * (turn / 2.0 * (0.98 * uniform()? - 0.49)).tan()) / 2.0;
             let (along, phi) = (1.8 * uniform()? - 0.9, turn * uniform()?);
             let (across, eta) = (half * (1.0 - along * along).sqrt(), along.atanh());
@@ -152,7 +158,7 @@ fn simulated(n: usize) -> Outcome<(Vec<u64>, Vec<Particle>)> {
     Ok((lengths, particles))
 }
 
-/// The histogram as bars.
+/// Draws the histogram as bars.
 fn svg(counts: &[u64]) -> String {
     let (width, height, left, bottom) = (600.0, 300.0, 60.0, 40.0);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;

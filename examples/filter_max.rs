@@ -1,10 +1,11 @@
-//! What is kept of an array, its maximum, and running maxima, in one loop: here, and as a kernel for a GPU.
+//! A filter and its maximum in one loop, also as a GPU kernel.
 //!
 //! ```sh
 //! cargo run --features cuda --example filter_max [-- --cuda]
 //! ```
 //!
-//! `--cuda` prints the kernel, which needs neither a GPU nor CUDA. `backends/cuda/src/prelude.cuh` has what it calls.
+//! `--cuda` prints the kernel. That needs neither a GPU nor CUDA. `backends/cuda/src/prelude.cuh`
+//! has the functions that the kernel calls.
 
 use livefusion::prelude::*;
 use livefusion_cuda::emit;

@@ -1,7 +1,7 @@
-//! A front end: a language of its own in whose errors are places of its texts.
+//! A front end: a small language whose errors point to its source text.
 //!
-//! A line names an array: a combinator, arrays by their names, numbers, and behind a colon a function of an element, in reverse
-//! Polish notation. The last line is what is asked for.
+//! Each line names an array: a combinator, its arrays, numbers, and after a colon a function in
+//! reverse Polish notation. The last line is the result.
 //!
 //! `cargo run --release --example front_end`
 
@@ -63,7 +63,7 @@ fn run(file: &'static str, text: &str) -> Result<Option<Value>> {
     Ok(values.into_iter().next())
 }
 
-/// A word of a text, and where it stands.
+/// A word of a text and its location.
 #[derive(Clone, Copy)]
 struct Word<'t> {
     text: &'t str,
@@ -79,7 +79,7 @@ fn words<'t>(file: &'static str, line: &'t str, number: u32) -> Vec<Word<'t>> {
     line.split_whitespace().map(word).collect()
 }
 
-/// The node of a call. What does not fit stays in the node.
+/// The node of a call. The node keeps any mistake.
 fn combinator(call: &Word<'_>, args: &[Word<'_>], names: &HashMap<&str, Arc<Node>>) -> Arc<Node> {
     let to = |name| Builder::at(name, call.loc);
     let array = || args.first().and_then(|name| names.get(name.text));
@@ -91,12 +91,12 @@ fn combinator(call: &Word<'_>, args: &[Word<'_>], names: &HashMap<&str, Arc<Node
         ("map", Some(xs)) => to("map").map(std::slice::from_ref(xs), function(args, &xs.types)),
         ("filter", Some(xs)) => to("filter").filter(xs, function(args, &xs.types)),
         ("sum", Some(xs)) => to("sum").sum(xs),
-        // Nothing to build it from.
+        // There is nothing to build it from.
         _ => to("call").zip(&[]),
     }
 }
 
-/// The function behind a colon.
+/// The function after a colon.
 fn function(args: &[Word<'_>], params: &[Ty]) -> Body {
     let code = args.iter().skip_while(|w| w.text != ":").skip(1);
     trace(params, |x| {

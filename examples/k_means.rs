@@ -1,24 +1,24 @@
-//! Eight clusters of the US airports, by k-means: distances are a matrix that is never in memory.
+//! K-means: eight clusters of the US airports, without storing the distance matrix.
 //!
 //! ```text
 //! cargo run --release --example k_means
 //! ```
 //!
-//! Distances are in degrees, as on a map on which longitude and latitude are as long.
+//! Distances are in degrees, as on a map with equal scales for longitude and latitude.
 
 use livefusion::io;
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
 use livefusion_examples::{Outcome, best_of, data, timed};
 
-/// Clusters.
+/// The number of clusters.
 const K: usize = 8;
-/// How often the centres are moved.
+/// The number of steps.
 const STEPS: usize = 40;
 
 /// Longitude and latitude.
 type Point = (f64, f64);
-/// What a step gives: the new centres, and how many points were nearest to each old one.
+/// The result of a step: the new centres, and the number of points nearest to each old one.
 type Moved = (Array<Point>, Array<u64>);
 
 fn main() -> Outcome {
@@ -64,7 +64,8 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// One step: each point goes to the nearest centre, and each centre to the mean of its points. One without points stays.
+/// One step: assigns each point to the nearest centre, then moves each centre to the mean of its
+/// points. A centre without points stays.
 fn step(points: &Array<Point>, centres: &Array<Point>) -> Moved {
     let distances = points.outer(centres, |(x, y), (cx, cy)| {
         let (dx, dy) = (x - cx, y - cy);
@@ -88,13 +89,13 @@ fn step(points: &Array<Point>, centres: &Array<Point>) -> Moved {
     (moved, sums.map(|(_, _, n)| n))
 }
 
-/// Into which loops a step fuses.
+/// The loops of a step.
 fn explain(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Explanation> {
     step(points, &Array::from(vec![(0.0, 0.0); K])).explain_with(engine)
 }
 
-/// The centres after all steps, and the sizes of the clusters that they are means of: a loop over arrays, whose step is
-/// compiled once.
+/// The centres after all steps, and the sizes of their clusters. It is a loop over arrays, whose
+/// step is compiled once.
 fn k_means(engine: &Engine, points: &Array<Point>) -> livefusion::Result<(Vec<Point>, Vec<u64>)> {
     let first = Array::from(begin(&points.to_vec()?));
     let ended = iterate_n(STEPS, (&first, &replicate(K, 0u64)), |(centres, _)| {
@@ -141,7 +142,7 @@ fn plain(points: &[Point]) -> (Vec<Point>, Vec<u64>) {
     (centres, sizes)
 }
 
-/// Where the airports are, and what their places are called.
+/// The positions and names of the airports.
 fn read() -> Outcome<(Vec<Point>, Vec<String>)> {
     let table = io::csv(data("airports.csv")).read()?;
     let [longitude, latitude] = ["longitude", "latitude"].map(|name| table.column::<f64>(name));
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn as_plain_rust() {
         let (points, _) = read().unwrap();
-        // Points on a line have equal distances, and fewer places than centres.
+        // Points on a line have equal distances, and fewer positions than centres.
         let line: Vec<Point> = (0..30).map(|k| (f64::from(k % 6), 2.0)).collect();
         for engine in [Engine::interp(), Engine::builder().build()] {
             for points in [&points[..200], &line, &[(1.0, 2.0)]] {

@@ -1,12 +1,14 @@
-//! The R-pentomino of Conway's Game of Life, five cells that take 1103 generations to settle: a loop over arrays, checked cell
-//! by cell against plain Rust, and written as a picture of where life has been.
+//! Conway's Game of Life: the R-pentomino, five cells that settle after 1103 generations.
+//!
+//! A loop over arrays computes it. Plain Rust checks every cell, and a picture shows the traces of
+//! life.
 //!
 //! ```text
 //! cargo run --release --features png --example life [LIFE.png]
 //! ```
 //!
-//! The picture is written to `target/life.png` if no other file is given. The world is a torus, large enough that nothing comes
-//! around before the end.
+//! The picture is written to `target/life.png` by default. The world is a torus, too large for
+//! anything to wrap around before the end.
 
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
@@ -15,14 +17,14 @@ use livefusion_examples::{Outcome, best_of, timed};
 
 /// Rows and columns of the world.
 const SIZE: usize = 640;
-/// After so many generations nothing changes but blinkers and gliders.
+/// The generations until only blinkers and gliders change.
 const GENERATIONS: usize = 1103;
-/// A trace of a cell that is alive.
+/// The trace of a live cell.
 const FRESH: u8 = 255;
-/// The faintest trace; where life has never been it is 0.
+/// The faintest trace. Where no cell ever lived, the trace is 0.
 const FAINT: u8 = 70;
 
-/// Cells, 1 if alive, and the traces that they leave: one step fainter with each generation.
+/// Cells, 1 if alive, and their traces, which fade with each generation.
 type World = (Array<u8, Ix2>, Array<u8, Ix2>);
 
 fn main() -> Outcome {
@@ -81,14 +83,14 @@ fn next((cells, traces): World) -> World {
     (cells, traces)
 }
 
-/// A world as arrays, without a trace.
+/// A world as arrays, without traces.
 fn world(start: &Plane<u8>) -> World {
     let shape = (start.height(), start.width);
     let cells = Array::from_vec(shape, start.pixels.clone());
     (cells, replicate(shape, 0u8))
 }
 
-/// The world after so many generations.
+/// The world after a number of generations.
 fn live(
     engine: &Engine,
     start: &Plane<u8>,
@@ -97,14 +99,14 @@ fn live(
     iterate_n(generations, world(start), next).force_with(engine)
 }
 
-/// Into which loops a generation fuses.
+/// The loops of a generation.
 fn explain(engine: &Engine, start: &Plane<u8>) -> livefusion::Result<Explanation> {
     let (cells, traces) = world(start);
     let traces = traces.force_with(engine)?.into();
     next((cells, traces)).explain_with(engine)
 }
 
-/// The same in plain Rust: two worlds that take turns.
+/// The same in plain Rust, with two alternating worlds.
 fn plain(start: &Plane<u8>, generations: usize) -> (Plane<u8>, Plane<u8>) {
     let (width, height) = (start.width, start.height());
     let mut old = start.clone();
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_same_world() {
-        // Life comes around at the edges.
+        // These worlds are small enough for life to wrap around.
         for (width, height) in [(9, 7), (5, 12), (3, 2), (1, 4)] {
             let mut pixels = vec![0; width * height];
             for (p, cell) in (0u8..).zip(&mut pixels) {
@@ -176,7 +178,7 @@ mod tests {
         }
     }
 
-    /// What is known of it: 116 cells are left when it has settled.
+    /// A known fact: 116 cells are alive after it settles.
     #[test]
     fn the_r_pentomino_settles() {
         let alive = |generations| {

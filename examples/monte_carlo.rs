@@ -1,5 +1,7 @@
-//! What an option is worth on the mean of a year's weekly prices: half a million years that never are in memory, one loop, held against the
-//! formula where there is one, and against plain Rust.
+//! Monte Carlo: the value of an option on a year's mean price.
+//!
+//! The mean is that of weekly prices. One loop computes half a million paths without storing them.
+//! The result is checked against a formula for the geometric mean, and against plain Rust.
 //!
 //! ```text
 //! cargo run --release --example monte_carlo [NUMBER_OF_PATHS]
@@ -15,17 +17,20 @@ const VOLATILITY: f64 = 0.25;
 const WEEKS: u64 = 52;
 const KEY: u64 = 2026;
 
-/// What a week adds to the logarithm of the price: so much for sure, and so much times a normal number.
+/// The weekly change of the price's logarithm: a fixed part, plus a normal number times the
+/// deviation below.
 const DRIFT: f64 = (RATE - VOLATILITY * VOLATILITY / 2.0) / WEEKS as f64;
 
 fn deviation() -> f64 {
     VOLATILITY / (WEEKS as f64).sqrt()
 }
 
-/// What the option pays for the mean of the prices, and for their geometric mean, which has a formula; both in money of today.
+/// The discounted payoffs for the arithmetic mean of the prices, and for their geometric mean,
+/// which has a formula.
 type Payoffs = (f64, f64);
 
-/// The program: a path is a loop of two weeks a step, for normal numbers come in pairs.
+/// The payoffs of paths. A path is a loop of two weeks per step, since normal numbers come in
+/// pairs.
 fn payoffs(paths: u64) -> Array<Payoffs> {
     generate(paths, |path| {
         let start = (0u64, 0.0f64, 0.0f64, 0.0f64);
@@ -45,7 +50,7 @@ fn payoffs(paths: u64) -> Array<Payoffs> {
 /// A delayed number.
 type Number = Array<f64, Ix0>;
 
-/// The means of what it pays, of the squares of that, and of what it pays for the geometric mean.
+/// The means of the payoff, of its square, and of the payoff for the geometric mean.
 fn estimates(paths: u64) -> (Number, Number, Number) {
     let pays = payoffs(paths);
     let mean = |f: fn(Exp<f64>, Exp<f64>) -> Exp<f64>| pays.map(|(a, g)| f(a, g)).mean();
@@ -96,8 +101,8 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// The formula for the geometric mean (A. Kemna and A. Vorst, "A pricing method for options based on average asset values", 1990): its
-/// logarithm is a normal number.
+/// The formula for the geometric mean, whose logarithm is normal (A. Kemna and A. Vorst, "A pricing
+/// method for options based on average asset values", 1990).
 fn geometric_formula() -> f64 {
     let n = WEEKS as f64;
     let mean = PRICE.ln() + (RATE - VOLATILITY * VOLATILITY / 2.0) * (n + 1.0) / (2.0 * n);
@@ -107,7 +112,7 @@ fn geometric_formula() -> f64 {
     (-RATE).exp() * (above - STRIKE * below(d1 - variance.sqrt()))
 }
 
-/// The share of normal numbers below `x`, summed up by Simpson's rule.
+/// The share of normal numbers below `x`, by Simpson's rule.
 fn below(x: f64) -> f64 {
     let steps = 2000;
     let width = (x + 10.0) / f64::from(steps);
@@ -124,7 +129,7 @@ fn below(x: f64) -> f64 {
     (0..=steps).map(density).sum::<f64>() * width / 3.0 / std::f64::consts::TAU.sqrt()
 }
 
-/// The same in plain Rust, by the same generator.
+/// The same in plain Rust, with the same generator.
 fn plain(paths: u64) -> f64 {
     let mut total = 0.0;
     for path in 0..paths {
@@ -140,7 +145,7 @@ fn plain(paths: u64) -> f64 {
     total / paths as f64
 }
 
-/// Two normal numbers of the words that Philox4x32-10 gives for a key and an index.
+/// Two normal numbers from the words of Philox4x32-10 for a key and an index.
 fn normal_pair(key: u64, index: u64) -> [f64; 2] {
     let high = |x: u64| (x >> 32) as u32;
     let [mut a, mut b, mut c, mut d] = [index as u32, high(index), 0, 0];

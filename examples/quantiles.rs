@@ -1,4 +1,6 @@
-//! The months of a year of hourly temperatures: median and quantiles of each, of groups by a key, beside plain Rust.
+//! Quantiles of groups: the temperatures of each month, grouped by a key.
+//!
+//! Plain Rust computes the same for comparison.
 //!
 //! ```text
 //! cargo run --release --example quantiles
@@ -13,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// The months that there are, and for each share of the hours the degrees below which these are.
+/// The months in the data, and for each share the quantile of each month's temperatures.
 fn program(month: &Array<u8>, fahrenheit: &Array<f64>) -> (Array<u8>, Vec<Array<f64>>) {
     let celsius = fahrenheit.map(|f| (f - 32.0) / 1.8);
     let (months, hours) = celsius.group_by_key(month);

@@ -1,10 +1,12 @@
-//! The rhythms of a year of hourly temperatures: a window, a Fourier transform, the power and its peaks, beside plain Rust.
+//! A spectrum of a year of hourly temperatures: window, Fourier transform, power, peaks.
+//!
+//! Plain Rust computes the same for comparison.
 //!
 //! ```text
 //! cargo run --release --features fft --example spectrum [SPECTRUM.svg]
 //! ```
 //!
-//! The picture is written to `target/spectrum.svg` if no other file is given.
+//! The picture is written to `target/spectrum.svg` by default.
 
 use livefusion::io;
 use livefusion::prelude::*;
@@ -13,11 +15,12 @@ use realfft::RealFftPlanner;
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
-/// A frequency counts if it has more than this share of the most power of all.
+/// A frequency is strong if its power exceeds this share of the largest power.
 const SHARE: f64 = 1e-4;
 
-/// The power of each frequency, and the frequencies with much of it, as numbers of cycles in all of the hours. The mean and the window
-/// are in the loops before the transform; the power, and which are kept, in those behind.
+/// The power of each frequency, and the strong frequencies as numbers of cycles per year. The mean
+/// and the window fuse into the loops before the transform, the power and the selection into those
+/// after it.
 type Spectrum = (Array<f64>, Array<(u64, f64)>);
 
 fn spectrum(temperatures: &Array<f64>) -> Spectrum {
@@ -54,7 +57,7 @@ fn main() -> Outcome {
     println!("{n} hours at Seattle in 2010: rhythms with much power\n");
     println!("  cycles   period in hours   swing in degrees");
     for (cycles, p) in peaks(&strong) {
-        // A wave of this swing has that power behind the window, which halves it.
+        // A wave of this swing has that power after the window, which halves it.
         let swing = 8.0 * p.sqrt() / n;
         println!(
             "  {cycles:>6}   {:>15.2}   {swing:>16.2}",
@@ -83,7 +86,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// Of neighbouring frequencies the one with the most power.
+/// The strongest of each run of neighbouring frequencies.
 fn peaks(strong: &[(u64, f64)]) -> Vec<(u64, f64)> {
     let groups = strong.chunk_by(|(a, _), (b, _)| a + 1 == *b);
     groups
@@ -91,7 +94,7 @@ fn peaks(strong: &[(u64, f64)]) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// The power of each frequency, and frequencies with their power.
+/// The power of each frequency, and the strong frequencies with their power.
 type Plain = (Vec<f64>, Vec<(u64, f64)>);
 
 /// The same in plain Rust.
@@ -111,7 +114,7 @@ fn plain(hours: &[f64]) -> Outcome<Plain> {
     Ok((power, strong))
 }
 
-/// The power, as a share of the most, over the number of cycles, both as logarithms.
+/// Draws the relative power over the number of cycles, with logarithmic axes.
 fn svg(power: &[f64]) -> String {
     let (width, height, left, bottom) = (640.0, 300.0, 60.0, 40.0);
     let most = power

@@ -1,5 +1,6 @@
-//! A year of hourly temperatures through many statistics at once: one loop over the hours, and a short
-//! one over the days.
+//! Many statistics of a year of hourly temperatures at once.
+//!
+//! One loop runs over the hours, and a short one over the days.
 //!
 //! ```text
 //! cargo run --release --example temperatures
@@ -31,7 +32,7 @@ fn main() -> Outcome {
     let (month, day) = (Array::from(&hours.month), Array::from(&hours.day));
     let celsius = Array::from(&hours.fahrenheit).map(|f| (f - 32.0) / 1.8);
 
-    // Of the year: nothing is computed yet.
+    // Statistics of the year. Nothing is computed yet.
     let n = celsius.len();
     let moments = celsius.aggregate((0.0f64, 0.0, 0.0), welford_step, welford_join);
     let (coldest, hottest) = (celsius.min_index(), celsius.max_index());
@@ -47,7 +48,7 @@ fn main() -> Outcome {
             sum / (i + 1).cast::<f64>()
         });
 
-    // Of each month and each day.
+    // Statistics of each month and each day.
     let low = celsius.reduce_by_index(
         &month,
         Bins {
@@ -169,7 +170,7 @@ fn main() -> Outcome {
 /// Number, mean, and sum of squared distances from the mean, as expressions.
 type Moments = (Exp<f64>, Exp<f64>, Exp<f64>);
 
-/// Welford's method, which does not lose digits: one more element.
+/// One step of Welford's method, which is numerically stable.
 fn welford_step((n, mean, squares): Moments, x: Exp<f64>) -> Moments {
     let n = n + 1.0;
     let distance = x - mean;
@@ -177,7 +178,7 @@ fn welford_step((n, mean, squares): Moments, x: Exp<f64>) -> Moments {
     (n, mean, squares + distance * (x - mean))
 }
 
-/// The moments of two neighbouring parts.
+/// Joins the moments of two neighbouring parts.
 fn welford_join((n, mean, squares): Moments, (m, other, more): Moments) -> Moments {
     let all = n + m;
     let distance = other - mean;
@@ -211,7 +212,7 @@ fn date(hours: &Hours, day: u64) -> String {
     hour.map_or(String::new(), |h| hours.time[h].date().to_string())
 }
 
-/// The plain loops must agree.
+/// Checks the results against plain loops.
 fn check(hours: &Hours, n: u64, mean: f64, squares: f64) -> Outcome {
     let celsius: Vec<f64> = hours.fahrenheit.iter().map(|f| (f - 32.0) / 1.8).collect();
     let plain_mean = celsius.iter().sum::<f64>() / celsius.len() as f64;

@@ -1,5 +1,6 @@
-//! What becomes of `map (* 100) (filter (>= 0.01) fractions)`, stage by stage: the graph, the plan, each
-//! combinator's own loop, the merged loop, the C.
+//! Stages of compilation: the fate of `map (* 100) (filter (>= 0.01) fractions)`.
+//!
+//! It prints the graph, the plan, each combinator's own loop, the merged loop and the C code.
 //!
 //! ```text
 //! cargo run --example to_percentages
@@ -63,7 +64,7 @@ fn title(text: &str) {
     println!("\n=== {text} ===\n");
 }
 
-/// The names that the combinators have in the LiveFusion papers; others keep their numbers.
+/// The combinators' names in the LiveFusion papers. Others keep their numbers.
 fn short_name(node: &Node) -> Option<String> {
     let name = match node.kind {
         Kind::Manifest => "mfst",
@@ -74,7 +75,7 @@ fn short_name(node: &Node) -> Option<String> {
     Some(name.to_string())
 }
 
-/// The blocks of a loop with the statements of one combinator, under its labels alone.
+/// The blocks of a loop with the statements of one combinator, under its labels only.
 fn own_sections(merged: &Loop, comb: CombId) -> String {
     let mut own = Loop {
         blocks: AliasMap::new(),
@@ -99,7 +100,7 @@ fn own_sections(merged: &Loop, comb: CombId) -> String {
         };
         let empty = block.stmts.is_empty() && block.exits.is_empty();
         if !labels.is_empty() && !empty {
-            // Labels are taken from a map: none is there twice.
+            // Labels come from a map, so they are unique.
             let _ = own.blocks.insert(labels, block);
         }
     }

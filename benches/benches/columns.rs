@@ -1,4 +1,4 @@
-//! What it costs to read a Parquet file of ten million rows, beside the crate that unpacks it.
+//! Parquet reads: the cost for ten million rows, ours and the parquet crate's.
 
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use livefusion::io::{Table, parquet};
@@ -11,11 +11,11 @@ use std::hint::black_box;
 use std::path::Path;
 
 const ROWS: u64 = 10_000_000;
-/// How many rows are written at a time.
+/// The number of rows written at a time.
 const PART: u64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // `cargo test --benches` looks whether it runs.
+    // `cargo test --benches` only checks that it runs.
     let rows = if std::env::args().any(|a| a == "--bench") {
         ROWS
     } else {
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let price = table.column::<f64>("price").expect("a column");
         black_box(price.map(|x| x * x).sum().force().expect("a sum"));
     };
-    // The crate's own number of rows in a batch, and as many as there are.
+    // The crate's own batch size, and one batch for all rows.
     let alone = |batch: Option<usize>| {
         let file = File::open(&path).expect("a file");
         let mut reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("a reader");
@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prices, of which no two are alike, few different numbers, and what is said of each by a `bool`.
+/// Writes distinct prices, an integer column of a thousand values, and a `bool` column.
 fn write(path: &Path, rows: u64) -> Result<(), Box<dyn Error>> {
     let mut file = parquet::create(path)?;
     let mut from = 0;

@@ -1,13 +1,12 @@
-//! What `force` costs beside the loop itself: on a cached program, on a prepared one, and the first
-//! time on each backend.
+//! The overhead of `force` on cached programs, prepared programs, and the first time.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use livefusion::prelude::*;
 use livefusion_bench::{chain, filter_max, uniform};
 use std::hint::black_box;
 
-/// A force keeps its result in the node, so each iteration gets a graph of its own, built outside of
-/// the measured time: recovering, keying, looking up, binding, running on one element.
+/// A force caches its result in the node, so each iteration uses a fresh graph, built outside the
+/// measured time. Measured are recovery, keys, lookup, binding, and a run on one element.
 fn cached(c: &mut Criterion) {
     let engine = Engine::builder().build();
     let xs = Array::from(vec![1.0]);
@@ -24,7 +23,7 @@ fn cached(c: &mut Criterion) {
     group.finish();
 }
 
-/// The same by number of elements; the graph is a filter with two folds.
+/// The same by number of elements. The graph is a filter with two folds.
 fn cached_by_size(c: &mut Criterion) {
     let engine = Engine::builder().build();
     let mut group = c.benchmark_group("cached_force_of_filter_max");

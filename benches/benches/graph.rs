@@ -1,4 +1,4 @@
-//! What it costs to build a graph: tracing closures, making nodes; and to let go of it again.
+//! Graph construction: the cost of tracing closures, making nodes, and dropping them.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::prelude::*;

@@ -1,5 +1,7 @@
-//! What it costs to plan: programs of the papers under every clustering, and random programs of growing
-//! size. Before it measures, it prints what each strategy came to.
+//! Planning: the cost for the papers' programs and for growing random programs.
+//!
+//! The papers' programs run under every clustering. Before measuring, the bench prints each
+//! strategy's results.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::Clustering;
@@ -69,7 +71,7 @@ fn plan_random(c: &mut Criterion) {
     group.finish();
 }
 
-/// How often the default budget suffices, and what remains where it does not.
+/// Prints the share of programs that the default budget proves optimal, and the gaps of the rest.
 fn summary(steps: usize, graphs: &[Graph]) {
     let (mut proven, mut better, mut worst, mut longest) = (0, 0, 0.0f64, 0);
     for g in graphs {

@@ -1,5 +1,6 @@
-//! What each stage between a graph and its kernels costs: hashing, planning, lowering, optimising, and each
-//! backend's compiler.
+//! Costs of the stages between a graph and its kernels.
+//!
+//! The stages are hashing, planning, lowering, optimising, and each backend's compiler.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::ast::Node;
@@ -14,7 +15,7 @@ use livefusion_jit::JitBackend;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Small, usual, and long.
+/// A small, a typical and a long program.
 fn programs() -> Vec<(&'static str, Vec<Arc<Node>>)> {
     let xs = Array::from(vec![1.0]);
     let (kept, largest) = filter_max(&xs);
@@ -33,7 +34,7 @@ fn graph(roots: &[Arc<Node>]) -> Graph {
     graph_of(roots).expect("a graph")
 }
 
-/// Not optimised yet.
+/// Lowered loops, not optimised yet.
 fn lowered(graph: &Graph) -> Loops {
     let plan = graph.plan(Clustering::default());
     plan.lower().expect("it lowers")
@@ -60,7 +61,7 @@ fn stages(c: &mut Criterion) {
     }
 }
 
-/// C without its cache on disk, so that each iteration compiles.
+/// The C backend without its disk cache, so that each iteration compiles.
 fn compilers(c: &mut Criterion) {
     let backends: [(&str, Box<dyn Backend>); 3] = [
         ("interp", Box::new(InterpBackend::new())),

@@ -1,4 +1,4 @@
-// blackScholesF32 and blackScholesF64: what a call and a put are worth, of price, strike and years.
+// blackScholesF32 and blackScholesF64: the values of a call and a put from price, strike and years.
 #include "maths.h"
 
 #define RISK_FREE 0.02
@@ -46,8 +46,8 @@
 BLACK_SCHOLES(float, expf, logf, sqrtf, fabsf)
 BLACK_SCHOLES(double, exp, log, sqrt, fabs)
 
-// The same with exponentials and logarithms in vectors: `V` of them, `lanes` at a time, with functions named with `f` or
-// without.
+// The same with vectorised exponentials and logarithms: vectors `V` of `lanes` lanes, and functions
+// with or without the suffix `f`.
 #define IN_VECTORS(T, V, lanes, f, load, store)                                                \
   INLINE V cnd_in_vectors_##T(V d) {                                                           \
     V away = where_negative##f(d, -d, d), k = 1 / (1 + (T)0.2316419 * away);                   \

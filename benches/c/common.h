@@ -1,9 +1,9 @@
-// What all kernels share: a job, a table of variants, vectors of doubles.
+// Shared code of all kernels: a job, a table of variants, vectors of doubles.
 //
-// A file holds the kernels of a case or of a family of cases. For each case it has a table, named as the
-// case is, of all the ways in which the job can be done; the program that compares runs them all, checks
-// their results, and takes the fastest. Outputs are aligned to 64 bytes and have room for 64 bytes more
-// than they need, so vectors may be stored whole.
+// A file holds the kernels of a case or of a family of cases. Each case has a table, named like the
+// case, of all its variants. The comparison runs them all, checks their results, and takes the
+// fastest. Outputs are aligned to 64 bytes and have 64 extra bytes, so that whole vectors can be
+// stored.
 #pragma once
 #include <math.h>
 #include <omp.h>
@@ -18,14 +18,14 @@
 typedef struct {
   size_t n;                // elements
   int threads;             // for variants that are parallel
-  const void *const *in;   // inputs, and how many elements each has
+  const void *const *in;   // inputs, and the number of elements of each
   const size_t *in_len;
-  void *const *out;        // outputs; a variant says how many elements it wrote to each
+  void *const *out;        // outputs; a variant sets the number of elements written to each
   size_t *len;
 } Job;
 
 typedef struct {
-  const char *name;        // none ends the table
+  const char *name;        // null ends the table
   void (*run)(const Job *);
   int parallel;
 } Variant;
@@ -34,7 +34,7 @@ typedef struct {
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-// Doubles, W at a time.
+// Vectors of W doubles.
 #ifdef __AVX512F__
 #define W 8
 #elif defined(__AVX__)
@@ -53,7 +53,8 @@ INLINE VI load_i(const int64_t *p) { return *(const VIU *)p; }
 INLINE void store_i(int64_t *p, VI v) { *(VIU *)p = v; }
 INLINE V all(double x) { return x - (V){0}; }
 
-// Past the cache. The address must be aligned to the vector's size; `fence` before others may read.
+// A streaming store. The address must be aligned to the vector's size. `fence` comes before reads
+// by others.
 INLINE void stream(double *p, V v) {
 #ifdef __AVX512F__
   _mm512_stream_pd(p, (__m512d)v);
@@ -90,14 +91,14 @@ INLINE double max_of(V v) {
   return m;
 }
 
-// The part of 0..n that is thread t's, in whole cache lines of doubles.
+// Thread t's part of 0..n, in whole cache lines of doubles.
 INLINE void part_of(size_t n, int t, int threads, size_t *from, size_t *to) {
   size_t lines = n / 8;
   *from = lines * t / threads * 8;
   *to = t + 1 == threads ? n : lines * (t + 1) / threads * 8;
 }
 
-// Until the blocks before b have had their turn. Threads that the machine has no core for give way.
+// Waits until the blocks before b are done. Threads without a core yield.
 INLINE void wait_for_turn(const size_t *turn, size_t b) {
   for (int spins = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != b; spins++) {
     if (spins > 2000) sched_yield();

@@ -26,7 +26,7 @@ INLINE double gather_row(const double *v, const uint32_t *c, size_t n, const dou
   for (; i < n; i++) rest += v[i] * x[c[i]];
   return (s[0] + s[1]) + (s[2] + s[3]) + rest;
 }
-// The last ones under a mask.
+// The last elements are masked.
 INLINE V masked_lanes(const double *v, const uint32_t *c, size_t n, const double *x) {
   V s = {0};
   size_t i = 0;
@@ -48,7 +48,7 @@ INLINE void rows(const Job *job, Row *row, size_t first, size_t last) {
     out[r] = row(values + offsets[r], columns + offsets[r], offsets[r + 1] - offsets[r], x);
 }
 #ifdef __AVX2__
-// A vector of rows at a time: their lanes are joined together.
+// A vector of rows at a time, whose lanes are joined together.
 INLINE void joined_rows(const Job *job, size_t first, size_t last) {
   const double *values = job->in[0], *x = job->in[3];
   const uint32_t *columns = job->in[1], *offsets = job->in[2];
@@ -71,7 +71,7 @@ INLINE void run(const Job *job, Row *row) {
   rows(job, row, 0, job->len[0]);
 }
 
-// The first row that begins at an element or after it.
+// The first row that begins at or after an element.
 static size_t row_at(const Job *job, size_t element) {
   const uint32_t *offsets = job->in[2];
   size_t low = 0, high = job->in_len[2] - 1;

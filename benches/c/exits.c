@@ -14,7 +14,8 @@ INLINE int any_above(V v, double limit) {
   return max_of(v) > limit;
 #endif
 }
-// The first vector of some with an element above the limit, or the first element behind all vectors.
+// The first block of vectors with an element above the limit, or the first element after all
+// blocks.
 INLINE size_t block_of(const double *x, size_t n, V *sum) {
   size_t i = 0;
   for (; i + PARTS * W <= n; i += PARTS * W) {
@@ -29,7 +30,7 @@ INLINE size_t block_of(const double *x, size_t n, V *sum) {
   return i;
 }
 
-// position: where the first element above 0.99 is.
+// position: the index of the first element above 0.99.
 static void position_from(const Job *job, size_t i) {
   const double *x = job->in[0];
   while (i < job->n && !(x[i] > LIMIT)) i++;
@@ -63,7 +64,7 @@ const Variant takeWhileSum[] = {
   {0},
 };
 
-// filterTakeWhile: what is above 0.5 of these, and its sum.
+// filterTakeWhile: those elements above 0.5, and their sum.
 static void kept_from(const Job *job, size_t i, size_t k, double sum) {
   const double *x = job->in[0];
   double *out = job->out[0];
@@ -108,7 +109,8 @@ const Variant filterTakeWhile[] = {
   {0},
 };
 
-// segmentTakeWhile: sums of segments, whose lengths are the second input, before the first above a limit.
+// segmentTakeWhile: sums of segments before the first above a limit. The second input is the
+// lengths.
 #define MOST 100
 INLINE void sums_until(const Job *job, double sum(const double *, size_t)) {
   const double *x = job->in[0];
@@ -144,7 +146,8 @@ const Variant segmentTakeWhile[] = {
   {0},
 };
 
-// nestedTakeWhile: the sum of products with one more than a factor of the segment's, before the first above the limit.
+// nestedTakeWhile: the sum of products with 1 + a factor per segment, before the first above the
+// limit.
 static void products_from(const Job *job, const double *x, size_t s, double sum) {
   const uint64_t *lens = job->in[1];
   const double *factors = job->in[2];
@@ -160,7 +163,7 @@ done:
 }
 static void products_plain(const Job *job) { products_from(job, job->in[0], 0, 0); }
 #ifdef __AVX2__
-// The first segment with a product above the limit is gone through one by one.
+// The first segment with a product above the limit is processed element by element.
 static void products_simd(const Job *job) {
   const double *x = job->in[0], *factors = job->in[2];
   const uint64_t *lens = job->in[1];

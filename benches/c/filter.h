@@ -1,4 +1,4 @@
-// Filters: how a vector is compacted, and how blocks of a filter run on one thread, past the cache, and
+// Filters: compaction of a vector, and blocks of a filter on one thread, with streaming stores, and
 // on many threads.
 #pragma once
 #include "common.h"
@@ -22,7 +22,7 @@ INLINE M both(M a, M b) { return a & b; }
 INLINE unsigned bits(M m) { return (unsigned)_mm256_movemask_pd((__m256d)m); }
 INLINE V only(M m, V v) { return (V)(m & (VI)v); }
 INLINE V choose(M m, V a, V b) { return (V)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
-// Where the halves of the kept doubles are, by which of them are kept.
+// The positions of the kept doubles' halves, by the mask.
 #define D(k) 2 * (k), 2 * (k) + 1
 static const int32_t shuffles[16][8] __attribute__((aligned(32))) = {
   {D(0), D(0), D(0), D(0)}, {D(0), D(0), D(0), D(0)}, {D(1), D(0), D(0), D(0)}, {D(0), D(1), D(0), D(0)},
@@ -39,21 +39,22 @@ INLINE void pack(double *p, V v, unsigned m) {
 INLINE size_t count(unsigned m) { return (size_t)__builtin_popcount(m); }
 #endif
 
-// A filter's columns while it runs: where the next element goes is `out[k] + len[k]`.
+// The output columns of a filter. The next element goes to `out[k] + len[k]`.
 #define COLUMNS 2
 typedef struct {
   double *out[COLUMNS];
   size_t len[COLUMNS];
 } Kept;
 
-// What a filter folds on the way.
+// The fold states of a filter.
 typedef struct {
   V at[8];
 } State;
 
-// One block of the job: appends what is kept, updates the state.
+// One block of the job: appends the kept elements and updates the state.
 typedef void Block(const Job *, size_t from, size_t to, Kept *, State *);
-// A state of no elements; one joined with that of the elements after it; into the outputs.
+// Initialises an empty state; joins a state with that of later elements; writes a state to the
+// outputs.
 typedef void Start(State *);
 typedef void Join(State *, const State *);
 typedef void Finish(const Job *, const State *);
@@ -62,7 +63,7 @@ INLINE void columns_of(const Job *job, int columns, Kept *kept) {
   for (int k = 0; k < columns; k++) kept->out[k] = job->out[k], kept->len[k] = 0;
 }
 
-// All of it as one block.
+// The whole job as one block.
 INLINE void run_straight(const Job *job, int columns, Block *block, Start *start, Finish *finish) {
   Kept kept;
   State state;
@@ -73,7 +74,8 @@ INLINE void run_straight(const Job *job, int columns, Block *block, Start *start
   finish(job, &state);
 }
 
-// Compacts small blocks within the first-level cache, and sends whole cache lines past all of them.
+// Compacts small blocks within the first-level cache, and writes whole cache lines by streaming
+// stores.
 #define STRIP 512
 INLINE void run_streamed(const Job *job, int columns, Block *block, Start *start, Finish *finish) {
   double strips[COLUMNS][STRIP + 16 + W] __attribute__((aligned(64)));
@@ -100,8 +102,8 @@ INLINE void run_streamed(const Job *job, int columns, Block *block, Start *start
   finish(job, &state);
 }
 
-// Blocks in any order on all threads; each is compacted in a thread's own cache, then waits for the
-// lengths of those before it. Memory is read once.
+// Blocks in any order on all threads. Each is compacted in a thread's own cache, then waits for the
+// lengths of the blocks before it. Memory is read once.
 #define TICKET 8192
 INLINE void run_parallel(const Job *job, int columns, Block *block, Start *start, Join *join, Finish *finish) {
   size_t blocks = (job->n + TICKET - 1) / TICKET, next = 0, turn = 0;

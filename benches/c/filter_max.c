@@ -1,4 +1,4 @@
-// filterMax: the elements plus 1 that are above 1.5, and the largest of them (0 if there is none).
+// filterMax: the elements plus 1 that are above 1.5, and the largest of them (0 if there are none).
 #include "filter.h"
 
 static void max_start(State *s) { *s = (State){0}; }
@@ -30,7 +30,7 @@ INLINE void scalar_block(const Job *job, size_t from, size_t to, Kept *kept, Sta
     double y = x[i] + 1.0;
     out[k] = y;
     k += y > 1.5;
-    // The kept ones are larger than all others.
+    // Kept elements are larger than dropped ones.
     most = MAX(y, most);
   }
   kept->len[0] = k;
@@ -40,7 +40,7 @@ static void scalar(const Job *job) { run_straight(job, 1, scalar_block, max_star
 static void scalar_omp(const Job *job) { run_parallel(job, 1, scalar_block, max_start, max_join, max_finish); }
 
 #ifdef COMPACTS
-// Of the largest of all only what is above the limit counts: the kept ones are larger than all others.
+// The maximum of all elements suffices: kept elements are larger than dropped ones.
 INLINE void simd_block(const Job *job, size_t from, size_t to, Kept *kept, State *s, const int sets) {
   const double *x = job->in[0];
   double *out = kept->out[0];

@@ -1,4 +1,4 @@
-// filterSum: the elements above 0.5, the sum of all, and the sum of those kept.
+// filterSum: the elements above 0.5, the sum of all, and the sum of the kept ones.
 #include "filter.h"
 
 static void sums_start(State *s) { *s = (State){0}; }
@@ -23,7 +23,7 @@ static void branches(const Job *job) {
   job->len[0] = k, job->len[1] = job->len[2] = 1;
 }
 
-// Rejected elements are written too, and overwritten by the next.
+// A dropped element is written, too, and overwritten by the next.
 INLINE void scalar_block(const Job *job, size_t from, size_t to, Kept *kept, State *s) {
   const double *x = job->in[0];
   double *out = kept->out[0], before[4] = {0}, after[4] = {0};

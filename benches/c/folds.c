@@ -1,7 +1,7 @@
-// dotProduct, saxpySqrtSum, meanVariance: folds of what is read. Strict ones add from left to right.
+// dotProduct, saxpySqrtSum, meanVariance: folds of inputs. Strict ones add from left to right.
 #include "common.h"
 
-// The sum of `TERM(i)` (a vector with VTERM), with UNROLL vectors of sums at a time.
+// The sum of `TERM(i)` (VTERM for vectors), with UNROLL vector accumulators.
 #define UNROLL 8
 #define FOLD(name, SETUP, TERM, VTERM)                                                    \
   static double name##_strict_part(const Job *job, size_t from, size_t to) {              \
@@ -66,7 +66,7 @@ FOLD(saxpySqrtSum,
      sqrt(2.5 * x[i] + y[i]),
      sqrt_v(2.5 * load(x + i) + load(y + i)))
 
-// The mean, and the variance as the mean of squares less the square of the mean, in one pass.
+// The mean, and the variance as the mean of squares minus the squared mean, in one pass.
 INLINE void moments(const Job *job, double s, double q) {
   double n = (double)job->n, mean = s / n;
   *(double *)job->out[0] = mean;

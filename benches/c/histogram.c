@@ -1,4 +1,4 @@
-// histogram256 and histogram1M: how many elements have each key.
+// histogram256 and histogram1M: the number of elements of each key.
 #include "common.h"
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static void plain(const Job *job) {
   done(job);
 }
 
-// Neighbours with the same key do not wait for each other.
+// Several tables, so that equal neighbouring keys do not wait for each other.
 #define TABLES 4
 static void tables_part(const uint32_t *keys, size_t n, uint64_t *out, size_t bins) {
   uint32_t tables[TABLES][256] = {{0}};
@@ -59,7 +59,7 @@ INLINE void run_parallel(const Job *job, const int small) {
 static void plain_omp(const Job *job) { run_parallel(job, 0); }
 static void tables_omp(const Job *job) { run_parallel(job, 1); }
 
-// Each thread has some of the bins, and looks at all keys.
+// Each thread owns some of the bins, and reads all keys.
 static void bins_omp(const Job *job) {
   const uint32_t *keys = job->in[0];
   uint64_t *out = job->out[0];

@@ -1,9 +1,9 @@
-// Some lanes of a vector, and sums of several vectors at once: for segments and rows of a few elements.
+// Partial vectors and sums of several vectors at once, for segments and rows of a few elements.
 #pragma once
 #include "common.h"
 
 #ifdef __AVX2__
-// The first lanes, and zeros: none of it if there are no lanes, all of it if there are more than it has.
+// A mask of the first lanes: empty for no lanes, full for more lanes than the vector has.
 #ifdef __AVX512F__
 INLINE __mmask8 first_lanes(int64_t lanes) { return (__mmask8)((1u << MAX(0, MIN(lanes, W))) - 1); }
 INLINE V load_some(const double *p, int64_t lanes) { return (V)_mm512_maskz_loadu_pd(first_lanes(lanes), p); }
@@ -11,7 +11,7 @@ INLINE V load_some(const double *p, int64_t lanes) { return (V)_mm512_maskz_load
 INLINE VI first_lanes(int64_t lanes) { return (VI){0, 1, 2, 3} < lanes - (VI){0}; }
 INLINE V load_some(const double *p, int64_t lanes) { return (V)_mm256_maskload_pd(p, (__m256i)first_lanes(lanes)); }
 #endif
-// Elements at W places.
+// Gathers elements at W indices.
 INLINE V look_up(const double *table, const uint32_t *places) {
 #ifdef __AVX512F__
   return (V)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)places), table, 8);
@@ -19,7 +19,7 @@ INLINE V look_up(const double *table, const uint32_t *places) {
   return (V)_mm256_i32gather_pd(table, _mm_loadu_si128((const __m128i *)places), 8);
 #endif
 }
-// Those at the first places, and zeros.
+// Gathers the first few elements, and zeros.
 INLINE V look_up_some(const double *table, const uint32_t *places, int64_t lanes) {
 #ifdef __AVX512F__
   __mmask8 m = first_lanes(lanes);
@@ -33,7 +33,7 @@ INLINE V look_up_some(const double *table, const uint32_t *places, int64_t lanes
 #endif
 }
 
-// The sum of each of W vectors: pairs of lanes, then of these, as a tree.
+// The sum of each of W vectors, by a tree over lanes.
 INLINE V sums_of(const V *v) {
 #ifdef __AVX512F__
   V pairs[4], fours[2];

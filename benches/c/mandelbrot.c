@@ -1,5 +1,5 @@
-// mandelbrot: how many steps each point takes to leave the circle, 256 at most. mandelbrotGenerated: the same of points
-// of which only the number in a row is given.
+// mandelbrot: the escape time of each point, at most 256 steps. mandelbrotGenerated: the same for
+// points of which only the number in a row is given.
 #include "common.h"
 
 #define LIMIT 256
@@ -15,7 +15,7 @@ INLINE uint32_t steps(float cx, float cy) {
   }
   return n;
 }
-// The points of a square, row by row; `low` is where its rows or columns begin.
+// The points of a square, row by row. `low` is the start of its rows or columns.
 INLINE float place(uint64_t k, uint64_t side, float low) { return 3.0f * (float)k / (float)side + low; }
 #define LEFT -2.25f
 #define TOP -1.5f
@@ -30,7 +30,7 @@ static void scalar_part(const Job *job, size_t from, size_t to) {
   for (size_t i = from; i < to; i++) out[i] = steps(cx[i], cy[i]);
 }
 
-// Some vectors of points at a time, until all of them are out.
+// Several vectors of points at a time, until all points have escaped.
 #define MOST 4
 #ifdef __AVX2__
 #define FW (2 * W)
@@ -81,7 +81,7 @@ INLINE void vectors(const Job *job, size_t from, size_t to, const int sets) {
   }
   scalar_part(job, i, to);
 }
-// Rows are gone through one by one, so that nothing is divided but what a place is made of.
+// Row by row, so that the only divisions are those of the coordinates.
 INLINE void vectors_of_rows(const Job *job, size_t from, size_t to, const int sets) {
   const uint64_t side = *(const uint64_t *)job->in[0];
   uint32_t *out = job->out[0];
@@ -112,7 +112,7 @@ static void part4(const Job *job, size_t from, size_t to) { vectors(job, from, t
 
 typedef void Part(const Job *, size_t, size_t);
 INLINE void run(const Job *job, Part *part) { part(job, 0, job->n), job->len[0] = job->n; }
-// Some parts take far longer than others.
+// Some parts take far longer than others, hence the dynamic schedule.
 INLINE void run_parallel(const Job *job, Part *part) {
   const size_t size = 256;
 #pragma omp parallel for num_threads(job->threads) schedule(dynamic)

@@ -1,4 +1,4 @@
-// mapMap and append: what only reads and writes.
+// mapMap and append: pure reads and writes.
 #include "common.h"
 
 INLINE void map_map_part(const Job *job, size_t from, size_t to, const int past) {
@@ -14,7 +14,7 @@ INLINE void map_map_part(const Job *job, size_t from, size_t to, const int past)
   if (past) fence();
 }
 
-// The second half behind the first: `2 x` of one array, `y + 1` of the other.
+// The second half after the first: `2 x` of one array, `y + 1` of the other.
 INLINE void copy_part(const Job *job, size_t from, size_t to, const int past) {
   const size_t k = job->in_len[0];
   const double *x = job->in[0], *y = job->in[1];

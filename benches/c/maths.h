@@ -1,4 +1,4 @@
-// Functions of libm that gcc may vectorise: it calls libmvec's versions in loops marked `omp simd`.
+// Functions of libm that gcc can vectorise: in loops marked `omp simd` it calls libmvec's versions.
 #pragma once
 #include "common.h"
 
@@ -10,8 +10,10 @@ VECTORS float expf(float);
 VECTORS float logf(float);
 #endif
 
-// Exponentials and logarithms of whole vectors, of finite arguments: no overflow, the smallest normal number for what is
-// below, and logarithms of what is above 0. A power of two is split off, a polynomial does the rest; errors are below 2 units in the last place.
+// Exponentials and logarithms of whole vectors, for finite arguments without overflow. Results
+// below the smallest normal number become that number; logarithms need arguments above 0. A power
+// of two is split off, and a polynomial computes the rest. Errors are below 2 units in the last
+// place.
 #ifdef __AVX2__
 #define FW (2 * W)
 typedef uint64_t VW __attribute__((vector_size(8 * W)));
@@ -30,7 +32,7 @@ INLINE F at_least_f(F x, float least) { return (F)_mm256_max_ps((__m256)x, _mm25
 #endif
 INLINE V vector_exp(V x) {
   x = at_least(x, -708.0);
-  // Added, it leaves the nearest integer in the last bits.
+  // Adding it leaves the nearest integer in the last bits.
   const double rounds = 0x1.8p52;
   V shifted = x * 0x1.71547652b82fep0 + rounds, n = shifted - rounds;
   V r = x - n * 0x1.62e42fefa39efp-1 - n * 0x1.abc9e3b39803fp-56;
@@ -42,7 +44,7 @@ INLINE V vector_exp(V x) {
   return (V)((VI)power + ((VI)shifted << 52));
 }
 INLINE V vector_log(V x) {
-  // Mantissas go from the root of 1/2 to that of 2.
+  // Mantissas range from the root of 1/2 to that of 2.
   const int64_t one = 0x3ff0000000000000, root = 0x3fe6a09e667f3bcd;
   VI above = (VI)x + (one - root), exponent = (VI)((VW)above >> 52);
   V n = (V)(exponent | 0x4330000000000000) - (0x1p52 + 1023);
@@ -72,7 +74,7 @@ INLINE F vector_logf(F x) {
 #ifdef __AVX512F__
 INLINE V vector_sqrt(V x) { return (V)_mm512_sqrt_pd((__m512d)x); }
 INLINE F vector_sqrtf(F x) { return (F)_mm512_sqrt_ps((__m512)x); }
-// b where the sign of a is set.
+// Selects b where the sign of a is set.
 INLINE V where_negative(V a, V b, V c) {
   return (V)_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)a), (__m512d)c, (__m512d)b);
 }

@@ -1,7 +1,7 @@
-// maxSegmentSum: the largest sum of neighbouring integers (0 of none).
+// maxSegmentSum: the largest sum of neighbouring integers (0 if there are none).
 #include "common.h"
 
-// The largest sum, of all that begin with the first, of all that end with the last, of everything.
+// The largest sum, the largest prefix sum, the largest suffix sum, and the sum of all.
 typedef struct {
   int64_t most, first, last, all;
 } Sums;
@@ -63,7 +63,7 @@ INLINE void across(VI *to, const int64_t *p, size_t row) {
 #elif W == 8
   VI r[8], t[8], f[8];
   for (int k = 0; k < 8; k++) r[k] = load_i(p + k * row);
-  // Pairs of rows, then fours, then all: what is moved doubles.
+  // Pairs of rows, then fours, then all: the moved blocks double in size.
   for (int k = 0; k < 8; k += 2) {
     t[k] = __builtin_shuffle(r[k], r[k + 1], (VI){0, 8, 2, 10, 4, 12, 6, 14});
     t[k + 1] = __builtin_shuffle(r[k], r[k + 1], (VI){1, 9, 3, 11, 5, 13, 7, 15});
@@ -93,8 +93,8 @@ INLINE VI min_i(VI a, VI b) {
 #endif
 }
 
-// Each lane runs over a stretch of its own; SETS vectors of lanes at a time. What a sum of neighbours is most, is how far
-// the sum of all so far is above the least before: so nothing waits for a maximum to be added to.
+// Each lane has its own range, with SETS vectors of lanes at a time. The largest sum up to an
+// element is the prefix sum minus the least earlier one, so no addition waits for a maximum.
 #define SETS 2
 static Sums lanes_part(const int64_t *x, size_t n) {
   const size_t row = n / (SETS * W) / W * W;

@@ -14,7 +14,7 @@ INLINE int any(VI m) {
 }
 #endif
 
-// whileSum: how many steps each number takes to 1 by Collatz' rule, 64 at most, and the sum of all numbers.
+// whileSum: the number of steps to 1 by Collatz' rule, at most 64, and the sum of all numbers.
 #define LIMIT 64
 INLINE int64_t steps(int64_t x) {
   int64_t n = 0;
@@ -77,7 +77,8 @@ const Variant whileSum[] = {
   {0},
 };
 
-// segmentFilter: what is above 0.5, and its sum in each segment. The second input is the lengths.
+// segmentFilter: the elements above 0.5, and their sum in each segment. The second input is the
+// lengths.
 static void kept_branches(const Job *job) {
   const double *x = job->in[0];
   const uint64_t *lens = job->in[1];
@@ -125,7 +126,7 @@ static void kept_simd(const Job *job) {
       k += count(bits(m));
     }
     if (i < lens[s]) {
-      // What is behind the end is 0, and not kept.
+      // Lanes past the end are 0 and dropped.
       V v = load_some(x + i, lens[s] - i);
       M m = gt(v, low);
       sum += only(m, v);
@@ -146,7 +147,7 @@ const Variant segmentFilter[] = {
   {0},
 };
 
-// maxTrap: elements at given places, and the largest. A place outside ends the job.
+// maxTrap: elements at given indices, and the largest. An index out of bounds ends the job.
 INLINE double found_part(const Job *job, size_t from, double most) {
   const double *table = job->in[0];
   const uint32_t *places = job->in[1];
@@ -164,7 +165,7 @@ static void found_done(const Job *job, double most) {
   job->len[0] = job->n, job->len[1] = 1;
 }
 static void found_plain(const Job *job) { found_done(job, found_part(job, 0, -INFINITY)); }
-// Places are looked at block by block, so that the loop that reads has no exit.
+// Indices are checked block by block, so that the reading loop has no exit.
 INLINE void found_blocks(const Job *job, const int gathers) {
   const double *table = job->in[0];
   const uint32_t *places = job->in[1];
@@ -201,7 +202,7 @@ const Variant maxTrap[] = {
   {0},
 };
 
-// filterCastScan: the positive ones of small integers, summed up as large ones.
+// filterCastScan: the prefix sums of the positive ones of small integers, as large integers.
 static void positive_scalar(const Job *job) {
   const int32_t *x = job->in[0];
   int64_t *out = job->out[0], sum = 0;
@@ -228,7 +229,7 @@ INLINE unsigned positive(VI v) {
   return bits(v > 0);
 #endif
 }
-// What is rejected adds nothing, so that sums of all are those of what is kept.
+// Dropped elements add nothing, so that prefix sums of all are those of the kept ones.
 static void positive_simd(const Job *job) {
   const int32_t *x = job->in[0];
   int64_t *out = job->out[0];
@@ -258,7 +259,7 @@ const Variant filterCastScan[] = {
   {0},
 };
 
-// histogramSum: how many keys of each of 256 there are, and the sum of the keys.
+// histogramSum: the counts of 256 keys, and the sum of the keys.
 #define BINS 256
 INLINE void counted(const Job *job, const int tables) {
   const uint32_t *keys = job->in[0];
@@ -286,7 +287,8 @@ const Variant histogramSum[] = {
   {0},
 };
 
-// segmentGather: elements at given places, and their sum in each segment. The second input is the lengths.
+// segmentGather: elements at given indices, and their sum in each segment. The second input is the
+// lengths.
 INLINE void gathered(const Job *job, double sum(const double *, const uint32_t *, size_t, double *)) {
   const double *table = job->in[0];
   const uint64_t *lens = job->in[1];
@@ -342,7 +344,8 @@ const Variant segmentGather[] = {
   {0},
 };
 
-// filtersScanFolds: what is above 0.5, what is below 0.25, and the sum of each; all sums so far; the largest.
+// filtersScanFolds: the elements above 0.5, those below 0.25, the sum of each, all prefix sums, the
+// maximum.
 typedef struct {
   size_t large, small;
   double above, below, sum, most;

@@ -1,4 +1,4 @@
-// nestedFilter: the elements above 0.5, and those of them that are below 0.75.
+// nestedFilter: the elements above 0.5, and those of them below 0.75.
 #include "filter.h"
 
 static void nothing(State *s) { (void)s; }

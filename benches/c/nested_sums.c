@@ -1,5 +1,6 @@
-// segmentedSumTwice and -Thrice: the sums of segments of segments. Behind the data come the lengths on each level, the
-// innermost first. Each level is summed by itself, as where their folds differ.
+// segmentedSumTwice and -Thrice: the sums of nested segments. After the data come the lengths on
+// each level, the innermost first. Each level is summed separately, as if the folds of levels
+// differed.
 #include "lanes.h"
 
 INLINE double strict_sum(const double *x, size_t n) {
@@ -17,7 +18,7 @@ INLINE double masked_sum(const double *x, size_t n) {
 
 typedef double Sum(const double *, size_t);
 
-// The sum of each segment is added to those around it.
+// Each segment's sum is added to the segments around it.
 INLINE void summed(const Job *job, const int depth, Sum *sum) {
   const double *x = job->in[0];
   const uint64_t *inner = job->in[1], *middle = job->in[2], *outer = job->in[depth];

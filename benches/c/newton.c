@@ -1,4 +1,4 @@
-// newton: square roots, by steps from the number itself until they are near enough, 32 at most.
+// newton: square roots by Newton steps from the number itself until convergence, at most 32.
 #include "common.h"
 
 #define LIMIT 32
@@ -28,7 +28,7 @@ INLINE In far(V y, V x) { return y * y - x > NEAR * x; }
 INLINE int any(In m) { return !_mm256_testz_si256((__m256i)m, (__m256i)m); }
 INLINE V where(In m, V a, V b) { return (V)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
 #endif
-// Some vectors at a time, until all of their numbers are near.
+// Several vectors at a time, until all numbers have converged.
 #define MOST 4
 INLINE void vectors(const Job *job, const int sets) {
   const double *px = job->in[0];

@@ -1,4 +1,4 @@
-// segmentPairs: how far apart the particles of each pair within an event are, as a histogram.
+// segmentPairs: a histogram of the distances of all pairs within each event.
 #include "common.h"
 #include "maths.h"
 

@@ -1,5 +1,5 @@
-// quickHull: the corners of the convex hull, counter-clockwise from the leftmost point.
-// Without contraction: with it, a line's own ends can come out beside it, and be cut for ever.
+// quickHull: the corners of the convex hull, counter-clockwise from the leftmost point. Contraction
+// is off: with it, a line's own ends may fall beside the line and be cut for ever.
 #pragma GCC optimize("fp-contract=off")
 #include "filter.h"
 #include <stdlib.h>
@@ -38,8 +38,8 @@ INLINE size_t cut_simd(const double *x, const double *y, size_t n, Point a, Poin
 #endif
 typedef size_t Cut(const double *, const double *, size_t, Point, Point, double *, double *, Point *, double *);
 
-// Corners found so far, and memory for points that are left: what a line keeps lies behind what the line
-// before it kept.
+// The corners found so far, and memory for remaining points. A line stores its points after those
+// of the line before it.
 typedef struct {
   double *x, *y;
   size_t len;
@@ -77,8 +77,8 @@ static void ends(const double *x, const double *y, size_t from, size_t to, Point
   *left = (Point){x[l], y[l]}, *right = (Point){x[r], y[r]};
 }
 
-// Scratch that is kept from call to call: for each side of the first line, what its cuts keep. A cut keeps
-// at most what the one before it kept; four times the points suffice for all that are open at a time
+// Scratch memory that is reused from call to call, for the remaining points of the cuts. A cut
+// keeps at most the points of the cut before it. Four times the points suffice for all open cuts,
 // unless nearly all points are corners.
 static double *scratch(size_t doubles) {
   static double *room;

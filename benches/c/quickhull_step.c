@@ -1,5 +1,5 @@
-// quickHullStep: the points on the left of a line, and the farthest of them with its distance. The line
-// is the third input: a's x and y, b's x and y.
+// quickHullStep: the points left of a line, and the farthest of them with its distance. The line is
+// the third input: a's x and y, b's x and y.
 #include "filter.h"
 
 typedef struct {
@@ -11,7 +11,7 @@ INLINE Line line_of(const Job *job) {
   return (Line){l[0], l[1], l[2] - l[0], l[3] - l[1]};
 }
 
-// Distance, x and y of the farthest point; in lanes 0..3 and 3..6.
+// Distance, x and y of the farthest point, in vectors 0..3 and 3..6.
 static void far_start(State *s) { *s = (State){0}; }
 INLINE void farther(double *best, double d, double x, double y) {
   if (d > best[0]) best[0] = d, best[1] = x, best[2] = y;
@@ -59,7 +59,7 @@ INLINE void scalar_block(const Job *job, size_t from, size_t to, Kept *kept, Sta
     double d = l.dx * (y[i] - l.ay) - l.dy * (x[i] - l.ax);
     kx[k] = x[i], ky[k] = y[i];
     k += d > 0;
-    // Rarely true.
+    // This is rarely true.
     farther(best, d, x[i], y[i]);
   }
   kept->len[0] = kept->len[1] = k;
@@ -93,8 +93,8 @@ INLINE void simd_block(const Job *job, size_t from, size_t to, Kept *kept, State
   kept->len[0] = kept->len[1] = k;
   if (i < to) branches_block(job, i, to, kept, s);
 }
-// The farthest point is looked for among the rest of a vector only where some distance is larger than
-// all before: nearly never.
+// A vector is searched for the farthest point only if one of its distances exceeds all before,
+// which is rare.
 INLINE void rare_block(const Job *job, size_t from, size_t to, Kept *kept, State *s) {
   const double *x = job->in[0], *y = job->in[1];
   const Line l = line_of(job);

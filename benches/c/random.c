@@ -1,5 +1,5 @@
-// randomPi: how many of the points of a square are in a quarter of a circle; randomNormal: the sum of normal numbers. Both draw by
-// Philox4x32-10, of a key and an index, and have no number in memory.
+// randomPi: the number of points of a square within a quarter circle. randomNormal: the sum of
+// normal numbers. Both draw by Philox4x32-10 from a key and an index, and store no number.
 #include "common.h"
 #include "maths.h"
 
@@ -50,7 +50,8 @@ static void normal_scalar(const Job *job) {
 }
 
 #ifdef __AVX512DQ__
-// Words in the lower halves of lanes of 64 bits, of whose upper halves nothing is asked: a multiplication takes the lower ones.
+// Words in the lower halves of 64-bit lanes. The upper halves are arbitrary, since a multiplication
+// reads the lower ones.
 typedef __m512i Words;
 typedef struct {
   Words first, second;

@@ -1,4 +1,5 @@
-// Edges of a picture: a blur along rows, one along columns, the gradient, and what is thin with its thresholds; a pass each.
+// Edges of a picture in four passes: a blur along rows, one along columns, the gradient, and
+// thinning with thresholds.
 #include "ranks.h"
 
 #define WEAK 40.0f

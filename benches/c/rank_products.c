@@ -1,4 +1,4 @@
-// Elements that meet others from all over a matrix: a transpose, one that is added, a product, all pairs of bodies.
+// A transpose, a sum with the transpose, a matrix product, all pairs of bodies.
 #include "ranks.h"
 
 #define BLOCK 16

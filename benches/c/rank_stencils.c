@@ -1,10 +1,10 @@
-// Functions of each element and its neighbours. Borders are peeled: inside, neighbours are there.
+// Stencils with peeled borders: inside, all neighbours exist.
 #include "ranks.h"
 
 enum { CLAMP, CONSTANT, WRAP, MIRROR };
 #define OUTSIDE 0.25
 
-// Which of s places a place stands for that is at most s away.
+// The index within s that replaces an index at most s outside.
 INLINE size_t inside(ptrdiff_t at, size_t s, const int edge) {
   const ptrdiff_t n = (ptrdiff_t)s;
   if (at >= 0 && at < n) return at;
@@ -12,7 +12,7 @@ INLINE size_t inside(ptrdiff_t at, size_t s, const int edge) {
   if (edge == MIRROR) return MAX(0, n - 1 - labs(n - 1 - labs(at)));
   return at < 0 ? 0 : n - 1;
 }
-// A row, which may be outside.
+// A row, which may be outside the grid.
 INLINE const double *row_at(const double *x, ptrdiff_t i, size_t s, const int edge, const double *outside) {
   return edge == CONSTANT && (i < 0 || i >= (ptrdiff_t)s) ? outside : x + inside(i, s, edge) * s;
 }
@@ -23,7 +23,7 @@ INLINE double at(const double *row, ptrdiff_t j, size_t s, const int edge) {
 INLINE double five(double n, double w, double here, double e, double s) {
   return 0.5 * here + 0.125 * ((n + s) + (w + e));
 }
-// A row of a grid, of the three rows around it.
+// A row of the result, from the three rows around it.
 INLINE void five_row(const double *n, const double *h, const double *d, double *restrict o, size_t s, const int edge) {
   o[0] = five(n[0], at(h, -1, s, edge), h[0], at(h, 1, s, edge), d[0]);
   for (size_t j = 1; j + 1 < s; j++) o[j] = five(n[j], h[j - 1], h[j], h[j + 1], d[j]);

@@ -1,4 +1,4 @@
-// Loops over arrays: few steps over a large grid, or as many as a matrix has rows.
+// Loops over arrays: a few steps on a large grid, or a step per matrix row.
 #include "ranks.h"
 
 #define STEPS 10
@@ -27,7 +27,7 @@ static void heat_step(const double *restrict x, double *restrict out, size_t s) 
     if (s > 1) POINT(s - 1, s - 2, s - 1)
   }
 }
-// Two grids in turn, the second of which is the result.
+// Two alternating grids, the second of which is the result.
 #define TWO_GRIDS(name, T, step)                                                                                       \
   static void name(const Job *job) {                                                                                   \
     const size_t s = square(job).rows;                                                                                 \

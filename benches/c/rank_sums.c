@@ -1,4 +1,4 @@
-// Along the axes of a matrix: sums of rows, of columns, of both, and what needs such sums first.
+// Sums along the axes of a matrix, and their dependents.
 #include "lanes.h"
 #include "maths.h"
 #include "ranks.h"
@@ -56,7 +56,7 @@ static void column_sums(const Job *job, Shape s) {
   job->len[0] = s.columns;
 }
 
-// The row above has what the sums were: it is in the cache, and nothing else is written.
+// The row above holds the sums: it is cached, and no other memory is written.
 static void running_sums(const Job *job, Shape s) {
   const double *restrict x = job->in[0];
   double *out = job->out[0];
@@ -69,7 +69,7 @@ static void running_sums(const Job *job, Shape s) {
   }
   job->len[0] = s.rows * n;
 }
-// Four rows at a time: sums stay in registers from one to the next.
+// Four rows at a time: sums stay in registers between rows.
 static void running_sums_4(const Job *job, Shape s) {
   const double *restrict x = job->in[0];
   double *restrict out = job->out[0], *restrict sums = kept(0, s.columns * sizeof(double));
@@ -112,7 +112,7 @@ static void both_sums(const Job *job, Shape s) {
   job->len[0] = s.rows, job->len[1] = n;
 }
 
-// The squares of how far elements are from a mean.
+// The squared distances from a mean.
 INLINE double squares_of_row(const double *x, size_t n, double mean) {
   V sums[4] = {0};
   size_t i = 0;
@@ -188,7 +188,8 @@ FOR_SHORT(softmax)
 FOR_SHORT(normalise)
 
 #ifdef __AVX2__
-// Rows that are no longer than FEW vectors, in registers: all of them whole but the last, of which `rest` lanes are in use.
+// Rows of at most FEW vectors, in registers. All vectors are full except the last, which has `rest`
+// lanes in use.
 #define FEW 4
 typedef struct {
   V v[FEW];
@@ -216,7 +217,7 @@ INLINE void add_row(V *sums, Row row, const int vectors) {
 #pragma GCC unroll 4
   for (int k = 0; k < vectors; k++) sums[k] += row.v[k];
 }
-// What is left of it after its mean, squared.
+// The squared distances of the elements from a mean.
 INLINE V squares_of(Row row, double mean, const int vectors, int64_t rest) {
   V sum = all(0);
 #pragma GCC unroll 4
@@ -260,7 +261,7 @@ INLINE void few_rows(const Job *job, Shape s, const int vectors, int64_t rest) {
   for (; i < s.rows; i++, x += s.columns) out[i] = sum_of(lanes_of(row_of(x, vectors, rest), vectors));
   job->len[0] = s.rows;
 }
-// Even and odd rows apart: an addition need not wait for the one before it.
+// Even and odd rows have separate sums, so that consecutive additions are independent.
 INLINE void few_sums(const double *x, Shape s, const int vectors, int64_t rest, V *sums) {
   V odd[FEW];
 #pragma GCC unroll 4
@@ -340,7 +341,7 @@ INLINE double most_of(Row row, const int vectors, int64_t rest) {
   return max_of(most);
 #endif
 }
-// A vector of rows at a time, whose exponentials are in the result until their sums are there.
+// A vector of rows at a time. The result holds the exponentials until their sums are known.
 INLINE void few_softmax(const Job *job, Shape s, const int vectors, int64_t rest) {
   const double *x = job->in[0];
   double *out = job->out[0];

@@ -1,5 +1,5 @@
-// The roof: bytes per second that memory gives when nothing is computed. Read, copy and triad, each with
-// stores past the cache, of columns that no cache holds.
+// The roof: memory throughput in bytes per second without computation. It measures read, copy and
+// triad, each also with streaming stores, on columns that exceed every cache.
 #include "common.h"
 
 static void done(const Job *job) { job->len[0] = job->n; }

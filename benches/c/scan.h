@@ -1,4 +1,5 @@
-// A scan within a vector: it moved up by some lanes with zeros behind them, its last element in all lanes.
+// A scan within a vector: lanes shifted up with zeros from below, and the last element in all
+// lanes.
 #pragma once
 #include "common.h"
 
@@ -21,7 +22,7 @@ INLINE VI last_i(VI v) { return (VI)_mm256_permute4x64_epi64((__m256i)v, 0xff); 
 INLINE VI up_i(VI v, const int by) { (void)by; return (VI){0, v[0]}; }
 INLINE VI last_i(VI v) { return (VI){v[1], v[1]}; }
 #endif
-// The sums of a vector's elements up to each.
+// The prefix sums of a vector's elements.
 INLINE VI sums_i(VI v) {
   for (int by = 1; by < W; by *= 2) v += up_i(v, by);
   return v;

@@ -1,8 +1,7 @@
-// scanAffine: the compositions of all affine maps `a x + b` up to each one; an operator that does not
-// commute.
+// scanAffine: prefix compositions of affine maps `a x + b`, by a non-commutative operator.
 #include "common.h"
 
-// First p, then q.
+// The composition: first p, then q.
 #define THEN(pa, pb, qa, qb, ra, rb) \
   ra = (pa) * (qa);                  \
   rb = (pb) * (qa) + (qb)
@@ -18,7 +17,7 @@ static void strict(const Job *job) {
   job->len[0] = job->len[1] = job->n;
 }
 
-// Moved up by some lanes, with `fill` behind.
+// Shifts lanes up and fills from below with `fill`.
 INLINE V up(V v, const int by, V fill) {
 #ifdef __AVX512F__
   __m512i x = (__m512i)v, f = (__m512i)fill;
@@ -40,7 +39,7 @@ INLINE V last(V v) {
 #endif
 }
 
-// A vector is scanned by itself first; only one step per vector waits for those before it.
+// Each vector is scanned separately; one step per vector depends on the vectors before it.
 INLINE void part(const Job *job, size_t from, size_t to, double *start, const int past) {
   const double *a = job->in[0], *b = job->in[1];
   double *oa = job->out[0], *ob = job->out[1];
@@ -78,7 +77,7 @@ INLINE void run(const Job *job, const int past) {
 static void simd(const Job *job) { run(job, 0); }
 static void simd_nt(const Job *job) { run(job, 1); }
 
-// The composition of a block alone: lanes over contiguous stretches.
+// The composition of a block. Each lane has a contiguous range.
 static void total(const double *a, const double *b, size_t n, double *sa, double *sb) {
   const size_t row = n / 8;
   double ra[8], rb[8];

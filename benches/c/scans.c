@@ -8,8 +8,8 @@ INLINE void stream_f(double *p, V v) { stream(p, v); }
 #define PARTS 4
 #define BLOCK 8192
 
-// EXCLUSIVE is 0 or 1. In vectors, the sums of PARTS vectors are found first, so that only one addition
-// per block of them waits for the block before.
+// EXCLUSIVE is 0 or 1. In vectors, the sums of PARTS vectors are computed first, so that only one
+// addition per block depends on the block before.
 #define SCAN(name, T, VT, S, EXCLUSIVE, GROUPING)                                            \
   static void name##_strict(const Job *job) {                                                \
     const T *x = job->in[0];                                                                 \

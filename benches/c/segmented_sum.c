@@ -6,7 +6,7 @@ INLINE double strict_sum(const double *x, size_t n) {
   for (size_t i = 0; i < n; i++) s += x[i];
   return s;
 }
-// For segments of a few elements: no vectors to set up.
+// For segments of a few elements: no vector setup.
 INLINE double pairs_sum(const double *x, size_t n) {
   double a = 0, b = 0;
   size_t i = 0;
@@ -26,7 +26,7 @@ INLINE double simd_sum(const double *x, size_t n) {
   return sum_of(v) + rest;
 }
 #ifdef __AVX2__
-// Up to 16 elements without a branch on how many; the lanes of all are sums of the same.
+// Up to 16 elements without a branch on their number. All lanes belong to one sum.
 #define FEW 16
 INLINE V masked_lanes(const double *x, size_t n) {
   V v = load_some(x, n);
@@ -62,7 +62,7 @@ static void strict(const Job *job) { run(job, strict_sum); }
 static void pairs(const Job *job) { run(job, pairs_sum); }
 static void simd(const Job *job) { run(job, simd_sum); }
 #ifdef __AVX2__
-// A vector of segments at a time: their lanes are joined together.
+// A vector of segments at a time, whose lanes are joined together.
 static void masked(const Job *job) {
   const double *x = job->in[0];
   const uint64_t *lens = job->in[1];
@@ -80,8 +80,8 @@ static void masked(const Job *job) {
 }
 #endif
 
-// As many elements for each thread, wherever the segments end. A segment's part that does not begin with
-// it is added when all are done.
+// Threads get equally many elements, across segment borders. A partial segment at a thread's start
+// is added at the end.
 typedef struct {
   size_t segment;
   double sum;

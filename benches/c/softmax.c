@@ -44,7 +44,7 @@ static void simd(const Job *job) {
   job->len[0] = job->n;
 }
 
-// As many segments for each thread; their lengths vary little.
+// Threads get equally many segments, since lengths vary little.
 static void simd_omp(const Job *job) {
   const uint64_t *lens = job->in[1];
   size_t segments = job->in_len[1], sizes[job->threads];

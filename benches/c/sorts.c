@@ -1,9 +1,9 @@
-// sortU64 and its kin: radix sorts of 11 bits a pass; topTen: a threshold; median: a selection; sortSegments: sorting networks;
-// groupBy1k and groupBy1M: a hash table.
+// sortU64 and its kin: radix sorts of 11 bits a pass. topTen: a threshold. median: a selection.
+// sortSegments: sorting networks. groupBy1k and groupBy1M: a hash table.
 #include "common.h"
 #include <stdlib.h>
 
-// Floats as numbers of the same order, and back.
+// Order-preserving conversion of floats to integers, and back.
 INLINE uint64_t key_of(double x) {
   uint64_t w;
   memcpy(&w, &x, 8);
@@ -20,7 +20,7 @@ typedef struct { uint64_t key, place; } Pair;
 INLINE uint64_t word_of(uint64_t x) { return x; }
 INLINE uint64_t key_of_pair(Pair p) { return p.key; }
 
-// What has all of its keys in one bucket is left as it is. Gives where the result is.
+// A pass with all keys in one bucket is skipped. Returns the location of the result.
 #define BITS 11
 #define PASSES 6
 #define RADIX(name, T, key)                                                                      \
@@ -82,7 +82,7 @@ ONE(argsortF64, argsort_f64)
 ONE(sortByKeyU64, by_key_u64)
 ONE(sortByKeyF64, by_key_f64)
 
-// The largest ten, in falling order.
+// The largest ten, in descending order.
 INLINE void insert(double *top, double x) {
   int k = 9;
   for (; k > 0 && top[k - 1] < x; k--) top[k] = top[k - 1];
@@ -97,7 +97,7 @@ static void top_plain(const Job *job) {
   top_part(job->in[0], job->n, job->out[0]);
   job->len[0] = MIN(job->n, 10);
 }
-// Eight are asked at once.
+// Eight elements are tested at once.
 static void top_eight(const Job *job) {
   const double *x = job->in[0];
   double *top = job->out[0];
@@ -136,7 +136,7 @@ const Variant topTen[] = {
   {0},
 };
 
-// Hoare's selection around the middle of three.
+// Hoare's selection with the median of three as pivot.
 static double select_at(double *x, size_t n, size_t k) {
   size_t low = 0, high = n - 1;
   while (low < high) {
@@ -166,7 +166,7 @@ static void median_select(const Job *job) {
 }
 const Variant median[] = {{"selection", median_select, 0}, {0}};
 
-// Batcher's network of 16, without what is beyond n.
+// Batcher's network of 16, without comparisons beyond n.
 #define X(i, j) if (j < n) { const uint64_t a = x[i], b = x[j]; x[i] = MIN(a, b); x[j] = MAX(a, b); }
 INLINE void network(uint64_t *to, const size_t n) {
   uint64_t x[16];
@@ -216,7 +216,7 @@ const Variant sortSegments[] = {
   {0},
 };
 
-// A table of twice as many places as there may be keys, then the keys in order.
+// A hash table with twice the maximal number of keys, then the keys in order.
 typedef struct { uint64_t key, sums[3]; } Group;
 static void by_hash(const Job *job) {
   const uint64_t *keys = job->in[0], *x = job->in[1];

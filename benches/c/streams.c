@@ -2,7 +2,7 @@
 #include "filter.h"
 #include "scan.h"
 
-// mergeSum: two sorted columns as one, and the sum of the last bytes of all.
+// mergeSum: merges two sorted columns and sums the last bytes of all elements.
 static void merged(const Job *job, size_t i, size_t j, size_t k, uint64_t sum) {
   const uint64_t *x = job->in[0], *y = job->in[1];
   uint64_t *out = job->out[0];
@@ -28,8 +28,8 @@ static void merge_branches(const Job *job) {
   }
   merged(job, i, j, k, sum);
 }
-// From both ends at a time: two chains that do not wait for each other. What is behind the middle is known beforehand:
-// how many of each column are among the first half.
+// Merges from both ends at once: two independent recurrences. The split is known beforehand: the
+// number of each column's elements in the first half.
 static void merge_ends(const Job *job) {
   const uint64_t *x = job->in[0], *y = job->in[1];
   uint64_t *out = job->out[0], sum = 0;
@@ -70,7 +70,8 @@ const Variant mergeSum[] = {
   {0},
 };
 
-// appendFilters: what is above 0.5 of one column, then what is below of the other, and the sum of all.
+// appendFilters: the elements above 0.5 of one column, then those below of the other, and the sum
+// of all.
 static void appended_branches(const Job *job) {
   double *out = job->out[0], sum = 0;
   size_t k = 0;
@@ -116,7 +117,7 @@ const Variant appendFilters[] = {
   {0},
 };
 
-// suffixSums: for each element the sum of those from it on, and the largest of these.
+// suffixSums: for each element the sum from it to the end, and the largest of these.
 static void suffix_part(const Job *job, size_t i, int64_t sum, int64_t most) {
   const int64_t *x = job->in[0];
   int64_t *out = job->out[0];

@@ -2,7 +2,7 @@
 #include "common.h"
 
 #define MAPS 200
-// So many vectors are on their way at a time.
+// The number of vectors in flight.
 #define SETS 8
 static void chain_part(const Job *job, size_t from, size_t to) {
   const double *x = job->in[0];
@@ -25,7 +25,7 @@ static void chain_part(const Job *job, size_t from, size_t to) {
   }
 }
 
-// The sums of `|x - k / 40|` for all k, some at a time so that they stay in registers.
+// The sums of `|x - k / 40|` for all k, a few at a time so that they stay in registers.
 #define SUMS 40
 #define TOGETHER 5
 #define STRIP 2048

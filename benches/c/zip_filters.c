@@ -1,4 +1,5 @@
-// zipFilters: products of the elements above 0.5 of two arrays, pair by pair. Both have as many.
+// zipFilters: products of the elements above 0.5 of two arrays, pair by pair. Both have equally
+// many.
 #include "filter.h"
 
 #define SIZE 1024
@@ -31,7 +32,8 @@ INLINE size_t simd_block(const double *x, size_t n, double *out) {
 }
 #endif
 
-// One side while it runs: what is kept of the blocks before `at` waits in `room`, from `first` on.
+// The state of one input: the kept elements of the blocks before `at` are in `room`, from `first`
+// on.
 typedef struct {
   const double *x;
   size_t n, at, first, last;
@@ -80,7 +82,7 @@ static void branches(const Job *job) {
   job->len[0] = k;
 }
 
-// Counts first: each thread makes as many results, and both sides start where these begin.
+// Counts first. Threads compute equally many results, and both inputs start at the right element.
 #define COUNTED 16384
 INLINE void start_at(Side *s, const size_t *counts, size_t k, Packer *block) {
   size_t b = 0, before = 0;

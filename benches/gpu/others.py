@@ -23,7 +23,7 @@ def medians(jobs, timed):
 
 
 def table(library, n, jobs, timed):
-    # A copy first: what others reach is a part of it.
+    # The copy comes first: the others are measured against it.
     copy = None
     for name, size, seconds in medians(jobs, timed):
         if copy is None:
@@ -116,7 +116,7 @@ def main():
             run(n)
         except ImportError:
             print(f"SKIPPED: {library} is not installed")
-        except Exception as why:  # Memory may be short, or a library too old: the others still run.
+        except Exception as why:  # Memory may be short, or a library too old. The others still run.
             print(f"{library}: {why}")
 
 

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Tests and measures the CUDA backend on a machine with a GPU: it needs the driver, NVRTC, and what pack.sh made, but no Rust.
+# Tests and measures the CUDA backend on a machine with a GPU. It needs the driver, NVRTC and the
+# programs that `cargo xtask gpu pack FOLDER` builds, but no Rust.
 #
 #   FOLDER/run.sh [OUT]
 #
-# What is printed goes to files in OUT (the present folder), too. SIZES, PROGRAMS and CASES say how much is done:
+# Output also goes to files in OUT (the current folder). SIZES, PROGRAMS and CASES select the work:
 #   SIZES     numbers of elements of the cases ("65536 1048576 16777216 268435456")
 #   CASES     names of cases (all)
-#   PROGRAMS  random programs that are held against the naive evaluator (200)
+#   PROGRAMS  random programs that are compared with the naive evaluator (200)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-.}

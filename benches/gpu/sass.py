@@ -38,7 +38,7 @@ def blocks(lines):
         own.append(name)
         target = re.search(r"`\((\.L_x_\d+)\)", rest)
         if name.startswith("BRA") and target:
-            # What depends on more than its own condition may go on, too.
+            # A predicated instruction may fall through.
             goes_on = condition or "P" in rest.split("`")[0]
             close([target.group(1)] + ([None] if goes_on else []))
         elif name in ("EXIT", "RET.REL.NODEC") and not condition:
@@ -62,7 +62,7 @@ def way(lines):
         own, goes = all_blocks[at]
         moves = sum(width(name) for name in own if name.startswith(("LDG", "STG")))
         then = [at + 1 if to is None else names.get(to, at + 1) for to in goes]
-        # Backwards is round in a circle, which has been.
+        # A backward jump closes a loop that has been visited.
         ways = [best[to] for to in then if to > at] or [((0, 0), [])]
         (most, least), rest = max(ways, key=lambda w: w[0])
         best[at] = ((most + moves, least - len(own)), [own, rest])

@@ -1,20 +1,22 @@
-//! Whether results are what they should be.
+//! Agreement of results with the reference.
 
 use crate::data::Data;
 
-/// How far results may be from the reference's.
+/// Bounds the difference between a result and the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Agreement {
-    /// Not at all.
+    /// No difference.
     Exact,
-    /// This much of the column's largest magnitude: floats are added in another order.
+    /// This share of the column's largest magnitude: floats are added in another order.
     Within(f64),
     /// This share of the elements may differ: rounding decides between paths.
     Mostly(f64),
 }
 
 impl Agreement {
-    /// What is wrong with the results, if anything.
+    /// Describes the first fault of the results.
+    ///
+    /// None if they agree.
     pub fn fault(self, got: &[Data], want: &[Data]) -> Option<String> {
         if got.len() != want.len() {
             return Some(format!("{} columns, not {}", got.len(), want.len()));

@@ -1,8 +1,8 @@
-//! Kernels alone: the runs that a call comes to, over again, without what the call does around them.
+//! Kernels alone: replays a call's kernel runs without the rest of it.
 //!
-//! A call binds arguments, makes frames, and hands results out, which takes a few tenths of a microsecond; C by
-//! hand does none of that. So a backend that is [watched](Watched) writes down each run that its kernels begin, and
-//! [`Runs`] does all of them again.
+//! A call binds arguments, makes frames, and returns results, which takes a few tenths of a
+//! microsecond. Hand-written C has none of that. So a [watched](Watched) backend records each run
+//! of its kernels, and [`Runs`] replays them.
 
 use crate::data::Inputs;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
@@ -12,7 +12,7 @@ use loop_lang::types::Const;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A backend whose kernels write down what they run.
+/// Wraps a backend and records the runs of its kernels.
 pub struct Watched {
     inner: Arc<dyn Backend>,
     seen: Arc<Seen>,
@@ -42,11 +42,13 @@ struct WatchedKernel {
     seen: Arc<Seen>,
 }
 
-/// What was written down.
+/// Holds recorded runs.
 pub struct Runs(Vec<Run>);
 
 impl Watched {
-    /// A backend that is watched from now on. Arrays are copied to such memory as inputs have.
+    /// Wraps a backend.
+    ///
+    /// Arrays are copied to memory of the kind that inputs have.
     pub fn new(inner: Arc<dyn Backend>, inputs: Inputs) -> Watched {
         let seen = Seen {
             inputs,
@@ -58,7 +60,7 @@ impl Watched {
         }
     }
 
-    /// The runs since the last time.
+    /// Returns the runs since the last call.
     pub fn runs(&self) -> Runs {
         let mut runs = self
             .seen
@@ -88,7 +90,7 @@ impl Kernel for WatchedKernel {
     }
 
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
-        // A frame whose loop has not begun.
+        // All words are zero: the loop has not begun.
         if frame.words.iter().all(|word| *word == 0) {
             self.seen.add(&self.inner, pass, args);
         }
@@ -130,7 +132,9 @@ impl Seen {
 }
 
 impl Runs {
-    /// Something that does all of them, in frames that are made once; none if one does not come to its end.
+    /// Returns a function that replays all runs, in frames that are made once.
+    ///
+    /// None if a run does not complete.
     pub fn again(&self) -> Option<impl FnMut() + '_> {
         let mut ready: Vec<Ready<'_>> = self.0.iter().map(Ready::of).collect();
         let ends = ready.iter_mut().all(Ready::run);
@@ -162,7 +166,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// Whether it came to its end. The memory of its results is used for the next ones.
+    /// Whether it completed. The memory of its results is reused.
     fn run(&mut self) -> bool {
         let frame = &mut self.frame;
         frame.words.fill(0);

@@ -1,4 +1,6 @@
-//! The backends that are compared. A new one is a line in [`BACKENDS`].
+//! The compared backends.
+//!
+//! A new backend is a line in [`BACKENDS`].
 
 use livefusion::Engine;
 use livefusion_c::CBackend;
@@ -6,19 +8,19 @@ use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use std::sync::Arc;
 
-/// A backend of livefusion.
+/// Describes a backend of livefusion.
 pub struct Backend {
-    /// What it is called in tables and on the command line.
+    /// The name in tables and on the command line.
     pub name: &'static str,
-    /// Makes it; none for the one that an engine has by itself, in which what runs often goes over to other code after
-    /// a while.
+    /// The constructor. None for an engine's own tiered backend, which replaces the code of hot
+    /// loops over time.
     pub make: Option<fn() -> Arc<dyn livefusion_backend::Backend>>,
-    /// The most elements that it is measured with.
+    /// The largest number of elements measured.
     pub largest: usize,
 }
 
 impl Backend {
-    /// An engine on it, for a number of threads.
+    /// Creates an engine on it, for a number of threads.
     pub fn engine(&self, threads: usize) -> Engine {
         match self.make {
             Some(make) => on(make(), threads),
@@ -26,13 +28,17 @@ impl Backend {
         }
     }
 
-    /// Whether what runs often goes over to other code after a while, which is waited for.
+    /// Returns whether hot loops get other code over time.
+    ///
+    /// Measurements wait for that.
     pub fn settles(&self) -> bool {
         self.make.is_none()
     }
 }
 
-/// All of them; `default` is the tiered engine that users get.
+/// Lists all backends.
+///
+/// `default` is the tiered engine that users get.
 pub const BACKENDS: &[Backend] = &[
     Backend {
         name: "c",
@@ -56,7 +62,7 @@ pub const BACKENDS: &[Backend] = &[
     },
 ];
 
-/// An engine on a backend.
+/// Creates an engine on a backend.
 pub fn on(backend: Arc<dyn livefusion_backend::Backend>, threads: usize) -> Engine {
     Engine::builder().backend(backend).threads(threads).build()
 }

@@ -1,4 +1,4 @@
-//! What cases work on: columns of scalars, made from a seed, shared by all contenders.
+//! Data of cases: columns of scalars from a seed, shared by all contenders.
 
 use livefusion::ast::Builder;
 use livefusion::prelude::*;
@@ -6,25 +6,25 @@ use livefusion_backend::{Buffer, Prim, View};
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// Where inputs are.
+/// Selects the memory of inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inputs {
-    /// At the start of a cache line, in large pages if there are many.
+    /// At the start of a cache line, in large pages if there are many elements.
     #[default]
     Aligned,
-    /// In the memory of a `Vec`, as those of users are.
+    /// In the memory of a `Vec`, as in users' programs.
     Vec,
 }
 
 impl Inputs {
-    /// As the command line has it.
+    /// Parses the command line's name.
     pub fn named(name: &str) -> Option<Inputs> {
         [Inputs::Aligned, Inputs::Vec]
             .into_iter()
             .find(|i| i.name() == name)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Inputs::Aligned => "aligned",
@@ -32,7 +32,7 @@ impl Inputs {
         }
     }
 
-    /// A copy of some elements there.
+    /// Copies elements to memory of this kind.
     pub fn copy_of(self, view: View<'_>) -> Buffer {
         match (self, view.ty()) {
             (Inputs::Aligned, _) => {
@@ -57,15 +57,17 @@ fn in_vec<T: Prim>(view: View<'_>) -> Buffer {
     Buffer::from_vec(view.as_slice::<T>().unwrap_or_default().to_vec())
 }
 
-/// A column: an input or a result.
+/// Holds a column, an input or a result.
 #[derive(Clone)]
 pub struct Data(Arc<Buffer>);
 
-/// The inputs of a case.
+/// Names the inputs of a case.
 pub type Input = Vec<Data>;
 
 impl Data {
-    /// An input: a copy at the start of a cache line.
+    /// Creates an input.
+    ///
+    /// It is a copy at the start of a cache line.
     pub fn input<T: Prim>(values: Vec<T>) -> Data {
         match Buffer::copy_of(View::new(&values)) {
             Some(aligned) => Data(Arc::new(aligned)),
@@ -73,61 +75,65 @@ impl Data {
         }
     }
 
-    /// A copy of an input in such memory.
+    /// Copies an input to memory of another kind.
     pub fn moved_to(&self, inputs: Inputs) -> Data {
         Data(Arc::new(inputs.copy_of(self.0.view())))
     }
 
-    /// A result, without a copy.
+    /// Creates a result without a copy.
     pub fn result<T: Prim>(values: Vec<T>) -> Data {
         Data(Arc::new(Buffer::from_vec(values)))
     }
 
-    /// A copy.
+    /// Copies elements.
     pub fn copy_of(view: View<'_>) -> Data {
         Data(Arc::new(
             Buffer::copy_of(view).unwrap_or_else(|| Buffer::empty(view.ty())),
         ))
     }
 
-    /// The elements; none if they are of another type.
+    /// Returns the elements.
+    ///
+    /// Empty if they are of another type.
     pub fn of<T: Prim>(&self) -> &[T] {
         self.0.as_slice().unwrap_or_default()
     }
 
-    /// The same memory as an array of a program.
+    /// Returns an array of a program in the same memory.
     #[track_caller]
     pub fn array<T: Scalar>(&self) -> Array<T> {
         let node = Builder::at("input", livefusion::Loc::caller()).manifest(vec![self.0.clone()]);
         Array::from_node(node).unwrap_or_else(|_| Array::from(Vec::new()))
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The elements' type.
+    /// Returns the elements' type.
     pub fn ty(&self) -> Ty {
         self.0.ty()
     }
 
-    /// Bytes of the elements.
+    /// Returns the size of the elements in bytes.
     pub fn bytes(&self) -> u64 {
         (self.len() * self.ty().size()) as u64
     }
 
-    /// Where the elements are.
+    /// Returns the address of the elements.
     pub fn as_ptr(&self) -> *const u8 {
         self.0.as_ptr()
     }
 
-    /// An element as a number to compare with; none outside.
+    /// Returns an element as a number for comparisons.
+    ///
+    /// None if the index is out of bounds.
     pub fn number(&self, i: usize) -> Option<f64> {
         let word = self.0.get_word(i)?;
         Some(match self.ty() {
@@ -138,7 +144,7 @@ impl Data {
     }
 }
 
-/// What a force gave, as columns.
+/// Converts the results of a force to columns.
 pub trait Columns {
     /// Appends the columns.
     fn columns(&self, out: &mut Vec<Data>);
@@ -182,16 +188,18 @@ tuples! {
     A 0, B 1, C 2;
 }
 
-/// Numbers that are the same ones every time.
+/// Generates random numbers.
+///
+/// They are the same in every run.
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// Starts the sequence of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 88_172_645_463_325_252)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn word(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -199,23 +207,23 @@ impl Random {
         self.0
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Below a bound.
+    /// Returns a number below a bound.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// `n` numbers between two bounds.
+    /// Returns `n` numbers between two bounds.
     pub fn between(&mut self, n: usize, low: f64, high: f64) -> Vec<f64> {
         (0..n).map(|_| low + (high - low) * self.unit()).collect()
     }
 }
 
-/// `n` numbers from 0 to 1, as an input.
+/// Returns `n` numbers from 0 to 1, as an input.
 pub fn uniform(seed: u64, n: usize) -> Data {
     Data::input(Random::new(seed).between(n, 0.0, 1.0))
 }

@@ -1,4 +1,4 @@
-//! Cases on a GPU: how long their kernels take, beside a copy within the device of as many bytes in the same run.
+//! Cases on a GPU: kernel times compared with an equally large copy.
 
 use crate::cases::{CASES, Case};
 use crate::compare::Options;
@@ -14,36 +14,36 @@ use livefusion_jit::JitBackend;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Launches, and calls, of which the median is taken.
+/// The number of timed launches and calls. The median counts.
 const ROUNDS: usize = 20;
-/// Calls before the first that is timed.
+/// The number of calls before the first timed one.
 const WARM: usize = 3;
-/// Elements, unless something else is asked for.
+/// The default numbers of elements.
 const SIZES: &[usize] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
-/// Bytes of a copy at least: a shorter one says nothing about the memory.
+/// The least bytes of a copy. A shorter one does not measure the memory.
 const LEAST_COPY: usize = 1 << 20;
 
 /// A case at one size.
 struct Row {
     case: &'static str,
     n: usize,
-    /// Kernels that a call launches; none if all loops run on the host.
+    /// The number of kernels that a call launches, 0 if all loops run on the host.
     launches: usize,
-    /// Bytes of inputs and results.
+    /// The bytes of inputs and results.
     bytes: u64,
-    /// What the kernels of a call take.
+    /// The time of a call's kernels.
     kernels: f64,
-    /// What a copy takes that reads and writes as many bytes.
+    /// The time of a copy that reads and writes as many bytes in all.
     copy: f64,
-    /// What a call takes.
+    /// The time of a call.
     call: f64,
     fault: Option<String>,
 }
 
-/// Runs the cases on the first GPU, and prints a table as it goes.
+/// Runs the cases on the first GPU and prints a table.
 ///
 /// # Errors
-/// There is no GPU, or no case of that name.
+/// If there is no GPU, or no case of that name.
 pub fn compare(options: &Options) -> Outcome<()> {
     let session = Session::open(0, KernelCache::default()).map_err(|e| e.to_string())?;
     let backend = CudaBackend::on(session.clone(), Arc::new(JitBackend::new()));
@@ -119,7 +119,7 @@ fn measure(engine: &Engine, session: &Session, case: &'static Case, n: usize) ->
     })
 }
 
-/// How long a copy takes that reads and writes so many bytes together.
+/// The time of a copy that reads and writes so many bytes in all.
 fn copy(session: &Session, bytes: usize) -> Outcome<Duration> {
     let half = (bytes / 2).max(LEAST_COPY);
     let timed = || {

@@ -1,4 +1,4 @@
-//! Hand-written C: compiling a file of `benches/c` and running its kernels.
+//! Hand-written C: compiles a file of `benches/c` and runs its kernels.
 
 use crate::data::Data;
 use livefusion_backend::Buffer;
@@ -9,15 +9,15 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What can go wrong here, in words.
+/// Specialises `Result` to errors in words.
 pub type Outcome<T> = Result<T, String>;
 
-/// Where the C files are.
+/// Returns the folder of the C files.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("c")
 }
 
-/// A job as C sees it; `common.h` has the same.
+/// A job in C's layout, as in `common.h`.
 #[repr(C)]
 struct Job {
     n: usize,
@@ -35,18 +35,20 @@ struct RawVariant {
     parallel: c_int,
 }
 
-/// One way of doing a job.
+/// Describes one kernel for a job.
 #[derive(Clone)]
 pub struct Variant {
-    /// What is special about it.
+    /// Its distinguishing feature.
     pub name: String,
     /// Whether it uses several threads.
     pub parallel: bool,
     run: unsafe extern "C" fn(*const Job),
 }
 
-/// Compiles C files and remembers them. What is loaded stays so until the process ends: threads of OpenMP wait in the library that comes
-/// with it, whoever is done with it.
+/// Compiles C files and caches them.
+///
+/// Loaded libraries stay until the process ends. OpenMP's threads wait in the library that comes
+/// with it, even when nothing else uses it.
 pub struct Kernels {
     compiler: PathBuf,
     folder: tempfile::TempDir,
@@ -54,7 +56,7 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Ready to compile with the compiler that the C backend uses.
+    /// Starts with the C backend's compiler.
     pub fn new() -> Outcome<Kernels> {
         Ok(Kernels {
             compiler: livefusion_c::system_compiler().map_err(|e| e.to_string())?,
@@ -63,17 +65,17 @@ impl Kernels {
         })
     }
 
-    /// The compiler's path.
+    /// Returns the compiler's path.
     pub fn compiler(&self) -> &Path {
         &self.compiler
     }
 
-    /// All variants of a case, which `file` has a table of.
+    /// Lists all variants of a case from its table in `file`.
     pub fn variants(&mut self, file: &'static str, case: &str) -> Outcome<Vec<Variant>> {
         let library = self.library(file)?;
         let symbol = format!("{case}\0");
-        // SAFETY: the symbol is a table of variants that ends with one without a name; each file of
-        // `benches/c` has such tables and nothing else that is exported.
+        // SAFETY: the symbol is a table of variants that ends with a nameless one. Each file of
+        // `benches/c` exports only such tables.
         let table: libloading::Symbol<'_, *const RawVariant> = unsafe {
             library
                 .get(symbol.as_bytes())
@@ -111,8 +113,8 @@ impl Kernels {
     }
 }
 
-/// Compiles a C file as well as the compiler can, with the float rules of the C backend but for
-/// contraction, which is allowed.
+/// Compiles a C file with full optimisation. It uses the C backend's float rules, except that
+/// contraction is allowed.
 fn compile(compiler: &Path, file: &Path, to: &Path) -> Outcome<()> {
     let mut command = Command::new(compiler);
     let flags = livefusion_c::flags(&Target::here()).into_iter();
@@ -130,13 +132,15 @@ fn compile(compiler: &Path, file: &Path, to: &Path) -> Outcome<()> {
     }
 }
 
-/// Memory for results, with room for whole vectors at the end.
+/// Extra elements in result buffers, for whole vectors at the end.
 const SLACK: usize = 128;
 
-/// How much a kernel may write: a type and a number of elements per output.
+/// Lists the capacity of each output.
+///
+/// It is a type and a number of elements.
 pub type Room = Vec<(Ty, usize)>;
 
-/// Room for the results of a job of `n` elements that gives `reference`.
+/// Returns the capacity for the results of a job of `n` elements.
 pub fn room(n: usize, reference: &[Data]) -> Room {
     let of = |d: &Data| match d.len() {
         1 => (d.ty(), 1),
@@ -145,14 +149,14 @@ pub fn room(n: usize, reference: &[Data]) -> Room {
     reference.iter().map(of).collect()
 }
 
-/// Results that a kernel writes to, call after call.
+/// Holds result buffers that are reused from call to call.
 pub struct Outputs {
     buffers: Vec<Buffer>,
     lens: Vec<usize>,
 }
 
 impl Outputs {
-    /// Memory for results.
+    /// Allocates the buffers.
     pub fn new(room: &Room) -> Outcome<Outputs> {
         let make = |(ty, n): &(Ty, usize)| Buffer::zeroed(*ty, n + SLACK);
         let buffers: Option<Vec<Buffer>> = room.iter().map(make).collect();
@@ -168,7 +172,7 @@ impl Outputs {
         call(variant, input, &pointers, &mut self.lens, n, threads);
     }
 
-    /// What it wrote.
+    /// Returns the kernel's results.
     pub fn data(&self) -> Vec<Data> {
         let columns = self.buffers.iter().zip(&self.lens);
         columns
@@ -177,7 +181,9 @@ impl Outputs {
     }
 }
 
-/// Runs a kernel on memory that is allocated for this call and freed after it.
+/// Runs a kernel on fresh memory.
+///
+/// It is allocated for this call and freed after it.
 pub fn run_fresh(variant: &Variant, input: &[Data], room: &Room, n: usize, threads: usize) {
     let layouts: Vec<Layout> = room
         .iter()
@@ -215,7 +221,7 @@ fn call(
         outputs: outputs.as_ptr().cast(),
         lens: lens.as_mut_ptr(),
     };
-    // SAFETY: a kernel reads its inputs and writes its outputs within what its case promises: the
-    // reference's results say how much room there must be, and `SLACK` is for whole vectors.
+    // SAFETY: a kernel reads its inputs and writes its outputs within its case's promises: the
+    // reference's results give the needed capacity, and `SLACK` is for whole vectors.
     unsafe { (variant.run)(&job) };
 }

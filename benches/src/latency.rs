@@ -1,4 +1,4 @@
-//! Fixed costs: building, forcing and calling small programs, and compiling them.
+//! Fixed costs of small programs: building, forcing, calling and compiling.
 
 use crate::chain;
 use crate::kernels::Outcome;
@@ -11,20 +11,21 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A fixed cost.
+/// Holds a fixed cost.
 #[derive(Clone, Debug)]
 pub struct Latency {
-    /// What.
+    /// The name.
     pub metric: &'static str,
     /// The median.
     pub microseconds: f64,
 }
 
-/// The name of the subcommand that a second process runs: it forces a program and prints the
-/// microseconds that this took.
+/// Names the subcommand for a second process.
+///
+/// It forces a program and prints the time in microseconds.
 pub const SECOND_PROCESS: &str = "second-process";
 
-/// Measures all of them.
+/// Measures all fixed costs.
 pub fn measure(effort: Effort) -> Outcome<Vec<Latency>> {
     let (many, few) = (40 * effort.rounds.0, effort.rounds.0);
     let c = Engine::c();
@@ -53,7 +54,7 @@ fn microseconds(spent: Duration) -> f64 {
     spent.as_nanos() as f64 / 1e3
 }
 
-/// Runs `f` often enough in each sample for the clock not to count.
+/// Runs `f` often enough in each sample to hide the cost of the clock.
 fn repeated(samples: usize, mut f: impl FnMut()) -> Vec<f64> {
     const TIMES: u32 = 100;
     let mut sample = || {
@@ -77,7 +78,7 @@ fn build(samples: usize) -> Vec<f64> {
     repeated(samples, || drop(black_box(chain(&xs, 10))))
 }
 
-/// A force keeps its result in the node, so each gets a graph of its own, built beforehand.
+/// A force caches its result in the node, so each sample uses fresh graphs, built beforehand.
 fn cached_force(engine: &Engine, combinators: usize, samples: usize) -> Outcome<Vec<f64>> {
     const GRAPHS: usize = 50;
     let xs = one();
@@ -99,13 +100,13 @@ fn prepared_call(engine: &Engine, samples: usize) -> Outcome<Vec<f64>> {
     Ok(repeated(samples, || drop(black_box(program.call(&xs)))))
 }
 
-/// C that compiles whatever earlier processes have left.
+/// A C engine that ignores kernels cached by earlier processes.
 fn uncached_c() -> Engine {
     let cache = KernelCache::off();
     Engine::builder().only_c().kernel_cache(cache).build()
 }
 
-/// With a fresh engine each time: planning, lowering, compiling, running on one element.
+/// Uses a fresh engine each time: planning, lowering, compiling, running on one element.
 fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
     let xs = one();
     let sample = |_| {
@@ -117,7 +118,7 @@ fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
     (0..samples).map(sample).collect()
 }
 
-/// The C compiler on the file that the C backend writes for this program, with the same flags.
+/// Runs the C compiler on the C backend's file for this program, with the same flags.
 fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
     let explained = chain(&one(), 10)
         .explain_with(&uncached_c())
@@ -143,7 +144,7 @@ fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
     (0..samples).map(sample).collect()
 }
 
-/// The same program in a process that has just been started, after another one has run it.
+/// The same program in a fresh process, after another process has run it.
 fn second_process(samples: usize) -> Outcome<Vec<f64>> {
     let program = std::env::current_exe().map_err(words)?;
     let kernels = tempfile::tempdir().map_err(words)?;
@@ -162,7 +163,7 @@ fn second_process(samples: usize) -> Outcome<Vec<f64>> {
     times.map(|t| t.into_iter().skip(1).collect())
 }
 
-/// What the second process does.
+/// Runs the second process.
 pub fn force_and_print() -> Outcome<()> {
     let sum = chain(&one(), 10);
     let engine = Engine::c();

@@ -1,13 +1,14 @@
-//! Benchmarks: a program that compares livefusion with hand-written C and Rust, and criterion benches of
-//! single stages.
+//! Benchmarks: a comparison with hand-written C and Rust, and criterion benches.
 //!
-//! | module | room for |
+//! The comparison is a program; the criterion benches measure single stages.
+//!
+//! | module | contents |
 //! | --- | --- |
 //! | [`alone`] | kernels without the calls around them |
-//! | [`cases`] | what is compared: a program, its data, the same by hand |
+//! | [`cases`] | the compared programs: data, our version, hand-written versions |
 //! | [`data`] | columns of numbers |
 //! | `device` | the cases on a GPU (feature `cuda`) |
-//! | [`growth`] | what each stage costs as graphs grow |
+//! | [`growth`] | the cost of each stage as graphs grow |
 //! | [`kernels`] | hand-written C, compiled and called |
 
 pub mod agreement;
@@ -28,7 +29,9 @@ pub mod roof;
 
 use livefusion::prelude::*;
 
-/// Uniform numbers from 0 to 1, the same ones every time.
+/// Generates uniform numbers from 0 to 1.
+///
+/// They are the same in every run.
 pub fn uniform(n: usize) -> Vec<f64> {
     let mut state = 88_172_645_463_325_252u64;
     (0..n)
@@ -41,7 +44,7 @@ pub fn uniform(n: usize) -> Vec<f64> {
         .collect()
 }
 
-/// A chain of `n` maps and a sum.
+/// Builds a chain of `n` maps and a sum.
 pub fn chain(xs: &Array<f64>, n: usize) -> Array<f64, Ix0> {
     let mut ys = xs.clone();
     for _ in 1..n {
@@ -50,21 +53,25 @@ pub fn chain(xs: &Array<f64>, n: usize) -> Array<f64, Ix0> {
     ys.sum()
 }
 
-/// `filter`, its sum and its largest element: two reductions of one filtered stream.
+/// Builds a `filter` and its largest element.
+///
+/// It has two consumers of one filtered stream.
 pub fn filter_max(xs: &Array<f64>) -> (Array<f64>, Array<f64, Ix0>) {
     let kept = xs.map(|x| x + 1.0).filter(|x| x.gt(1.5));
     let largest = kept.fold(0.0, |a, b| a.max(b));
     (kept, largest)
 }
 
-/// `filter`, and the sums before and after it.
+/// Builds a `filter` and the sums before and after it.
 pub fn filter_sum(xs: &Array<f64>) -> (Array<f64>, Array<f64, Ix0>, Array<f64, Ix0>) {
     let kept = xs.filter(|x| x.gt(0.5));
     let (before, after) = (xs.sum(), kept.sum());
     (kept, before, after)
 }
 
-/// Each element doubled; a constant added to the result and subtracted from it.
+/// Doubles each element, then adds a constant and subtracts it.
+///
+/// The result has two arrays.
 pub fn map_map(xs: &Array<f64>) -> (Array<f64>, Array<f64>) {
     let twice = xs.map(|x| 2.0 * x);
     (twice.map(|x| x + 50.0), twice.map(|x| x - 50.0))

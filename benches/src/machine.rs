@@ -1,27 +1,27 @@
-//! The machine that is measured on, and whether it has other things to do.
+//! The measured machine and its load.
 
 use livefusion_tile::target::Target;
 use std::fs::read_to_string;
 use std::process::Command;
 
-/// What a table of times must say beside the times.
+/// Describes the machine for a table of times.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// The processor.
     pub cpu: String,
-    /// How many cores this process may use.
+    /// The number of cores available to this process.
     pub cores: usize,
-    /// Bytes of the widest vectors that C is written in.
+    /// The widest vectors of generated C, in bytes.
     pub vectors: usize,
     /// The operating system.
     pub os: String,
     /// The C compiler.
     pub compiler: String,
-    /// The load average of the last minute, when it was measured.
+    /// The load average of the last minute at the time of measurement.
     pub load: Option<f64>,
 }
 
-/// This machine.
+/// Describes this machine.
 pub fn this() -> Machine {
     let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -38,12 +38,12 @@ pub fn this() -> Machine {
     }
 }
 
-/// How many cores this process may use.
+/// Returns the number of cores available to this process.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// The first line of what the compiler says of itself.
+/// The first line of the compiler's version.
 fn compiler() -> Option<String> {
     let path = livefusion_c::system_compiler().ok()?;
     let said = Command::new(path).arg("--version").output().ok()?;
@@ -51,7 +51,7 @@ fn compiler() -> Option<String> {
     text.lines().next().map(str::to_string)
 }
 
-/// The load average of the last minute, and how many threads run now.
+/// The load average of the last minute, and the number of running threads.
 fn load() -> Option<(f64, usize)> {
     let text = read_to_string("/proc/loadavg").ok()?;
     let mut words = text.split(' ');
@@ -60,7 +60,7 @@ fn load() -> Option<(f64, usize)> {
     Some((minute, running))
 }
 
-/// A note if other work runs beside this.
+/// Returns a note if other work is running.
 pub fn busy() -> Option<String> {
     let (minute, running) = load()?;
     (running > 1).then(|| {

@@ -1,4 +1,4 @@
-//! The comparison program, and the growth table.
+//! Command line of the comparison and of the growth table.
 //!
 //! ```text
 //! cargo run --release -p livefusion-bench -- compare [--case NAME] [--n N] [--backend B] [--threads T]
@@ -44,7 +44,7 @@ Times each stage of a first force, for graphs whose sizes double.
   --limit SECONDS  no larger sizes once a force has taken this long (5)
 ";
 
-/// What the command line asks for.
+/// The requested options and outputs.
 struct Command {
     options: Options,
     json: Option<PathBuf>,

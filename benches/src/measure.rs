@@ -1,57 +1,63 @@
-//! Timing contenders against each other: rounds in which each runs once, in an order that is shuffled
-//! anew, so that what disturbs the machine disturbs all of them alike.
+//! Timing of contenders in rounds.
+//!
+//! Each runs once per round, in an order shuffled anew. So disturbances of the machine affect all
+//! of them alike.
 
 use crate::data::Random;
 use std::time::{Duration, Instant};
 
-/// Who runs.
+/// Distinguishes the kinds of contenders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// livefusion on a backend.
     Ours(&'static str),
-    /// The kernels of such a call alone.
+    /// The kernels of such a call, without the rest of it.
     Alone(&'static str),
     /// Hand-written C that writes to the same memory every time.
     C,
-    /// The fastest of these once more: how far apart its two medians are is the noise.
+    /// The fastest of these once more. The distance between its two medians is the noise.
     Again,
     /// The fastest of these with memory allocated for each call.
     Fresh,
-    /// Rust by hand.
+    /// Hand-written Rust.
     Rust,
 }
 
-/// One who does the job.
+/// Describes a contender for a job.
 pub struct Contender<'a> {
-    /// Who.
+    /// The name.
     pub name: String,
-    /// What as.
+    /// The kind.
     pub role: Role,
-    /// Whether it leaves threads behind that look for work for a while.
+    /// Whether its threads keep polling for work for a while.
     pub parallel: bool,
     /// Does the job once.
     pub run: Box<dyn FnMut() + 'a>,
 }
 
-/// What was measured of a contender: nanoseconds per run, one sample per round.
+/// Holds the samples of a contender, in nanoseconds per run.
+///
+/// There is one sample per round.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// Who.
+    /// The name.
     pub name: String,
-    /// What as.
+    /// The kind.
     pub role: Role,
     /// The samples.
     pub samples: Vec<f64>,
 }
 
 impl Timing {
-    /// The median of the samples.
+    /// Returns the median of the samples.
     pub fn median(&self) -> f64 {
         median(&self.samples)
     }
 }
 
-/// The middle one; NaN of none.
+/// Returns the median.
+///
+/// It is NaN for no samples.
 pub fn median(samples: &[f64]) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -62,25 +68,25 @@ pub fn median(samples: &[f64]) -> f64 {
     }
 }
 
-/// How long to measure.
+/// Limits the time of measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Rounds at least, and at most.
+    /// The least and the most rounds.
     pub rounds: (usize, usize),
-    /// After this time, no round more than the least.
+    /// The time after which only the least rounds run.
     pub budget: Duration,
-    /// How long a sample takes at least, by repetition.
+    /// The least time of a sample, reached by repetition.
     pub sample: Duration,
 }
 
 impl Effort {
-    /// For figures.
+    /// Measures thoroughly, for published figures.
     pub const FULL: Effort = Effort {
         rounds: (9, 61),
         budget: Duration::from_millis(2500),
         sample: Duration::from_micros(150),
     };
-    /// For a look.
+    /// Measures quickly.
     pub const QUICK: Effort = Effort {
         rounds: (5, 21),
         budget: Duration::from_millis(250),
@@ -88,13 +94,15 @@ impl Effort {
     };
 }
 
-/// After this many rounds, who is hopeless is not measured any longer.
+/// The number of rounds after which hopeless contenders drop out.
 const TRIAL: usize = 3;
 
-/// How long threads that were used look for work before they sleep.
+/// The time that idle threads poll for work before they sleep.
 const SETTLING: Duration = Duration::from_millis(4);
 
-/// Times a run of a contender once, after one that does not count.
+/// Times a run of a contender once.
+///
+/// A warm-up run precedes it.
 pub fn once(contender: &mut Contender<'_>) -> Duration {
     (contender.run)();
     sample(contender, 1)
@@ -159,7 +167,7 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
     }
 }
 
-/// C that is far from the best cannot become the best; of Rust that is far off three samples will do.
+/// Slow C cannot become the best, and three samples suffice for slow Rust.
 fn is_hopeless(timing: &Timing, all: &[Timing]) -> bool {
     let best = best_c(all).map_or(f64::INFINITY, Timing::median);
     let least = timing.samples.iter().copied().fold(f64::INFINITY, f64::min);
@@ -170,7 +178,7 @@ fn is_hopeless(timing: &Timing, all: &[Timing]) -> bool {
     }
 }
 
-/// The fastest C.
+/// Returns the fastest C.
 pub fn best_c(all: &[Timing]) -> Option<&Timing> {
     let c = all.iter().filter(|t| t.role == Role::C);
     c.min_by(|a, b| a.median().total_cmp(&b.median()))

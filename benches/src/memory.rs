@@ -1,13 +1,15 @@
-//! Peak memory: how far a call raises what the process has in memory.
+//! Peak memory of a call.
 
 use livefusion_backend::buffer::recycle;
 use std::fs;
 
-/// By how many bytes the memory of the process grows at most while `run` runs. Memory of earlier results is
-/// given back before. None where the system does not tell.
+/// Measures the peak growth of the process's memory while `run` runs.
+///
+/// Memory of earlier results is returned to the system first. None if the system has no such
+/// figure.
 pub fn peak(run: impl FnOnce()) -> Option<u64> {
     recycle::clear();
-    // Makes the high-water mark what is used now.
+    // Resets the high-water mark to the current use.
     fs::write("/proc/self/clear_refs", "5").ok()?;
     let before = status("VmHWM:")?;
     run();
@@ -33,7 +35,7 @@ mod tests {
         let ones = vec![1u8; bytes];
         let copy = || drop(Buffer::copy_of(View::new(&ones)));
         let Some(peak) = peak(copy) else {
-            return; // This system does not tell.
+            return; // This system has no such figure.
         };
         let (least, most) = (bytes as u64 * 9 / 10, bytes as u64 * 3 / 2);
         assert!((least..most).contains(&peak), "{peak} bytes");

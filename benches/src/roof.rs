@@ -1,4 +1,4 @@
-//! The bandwidth roof: what memory gives when nothing is computed.
+//! The bandwidth roof: memory throughput without computation.
 
 use crate::data::{Input, uniform};
 use crate::kernels::{Kernels, Outcome, Outputs};
@@ -10,17 +10,17 @@ use std::time::Duration;
 /// Elements of each column: 80 MB.
 const LENGTH: usize = 10_000_000;
 
-/// Bytes per second with a number of threads.
+/// Holds the bandwidth with a number of threads, in bytes per second.
 #[derive(Clone, Debug)]
 pub struct Roof {
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
     /// By kind of traffic: `read`, `copy`, `triad`.
     pub kinds: Vec<(String, f64)>,
 }
 
 impl Roof {
-    /// The most that any kind of traffic came to.
+    /// Returns the largest bandwidth of all kinds.
     pub fn bytes_per_s(&self) -> f64 {
         self.kinds.iter().map(|(_, b)| *b).fold(0.0, f64::max)
     }

@@ -1,5 +1,4 @@
-//! The comparison program: what it prints, what its JSON holds, and whether all contenders of all cases
-//! give the same results.
+//! Tests of the comparison: output, JSON, and the agreement of all contenders.
 
 use livefusion_bench::backends::BACKENDS;
 use livefusion_bench::cases::CASES;
@@ -11,7 +10,7 @@ use std::collections::HashSet;
 use std::process::Command;
 use std::time::Duration;
 
-/// Every contender runs, none is measured for long.
+/// Every contender runs, but only briefly.
 const BRIEF: Effort = Effort {
     rounds: (1, 1),
     budget: Duration::ZERO,
@@ -35,7 +34,7 @@ fn the_program_writes_rows_for_machines() {
         .arg(&file)
         .arg("--svg")
         .arg(folder.path())
-        // Threads of OpenMP that spin show whether their library stays loaded to the end.
+        // OpenMP's spinning threads show whether their library stays loaded to the end.
         .env("OMP_WAIT_POLICY", "active")
         .output()
         .unwrap();
@@ -99,8 +98,7 @@ fn nothing_of_that_name() {
     assert!(compare(&options).unwrap_err().contains("dotProduct"));
 }
 
-/// With more than one chunk, at a size that is no multiple of anything, so that all remainders are walked
-/// through.
+/// Uses more than one chunk, and a size with remainders everywhere.
 #[test]
 fn all_contenders_of_all_cases_agree() {
     let options = Options {
@@ -113,7 +111,7 @@ fn all_contenders_of_all_cases_agree() {
     assert_eq!(notes, Vec::<String>::new());
     for case in CASES {
         let variants = kernels.variants(case.file, case.name).unwrap();
-        // Where Rust has threads, C has them.
+        // If Rust has threads, C has them, too.
         let in_rust = case.rust.iter().any(|r| r.parallel);
         let in_c = variants.iter().any(|v| v.parallel);
         assert!(in_c || !in_rust, "{}", case.name);

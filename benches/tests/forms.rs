@@ -1,6 +1,8 @@
-//! The loops of every case, the shapes that C gives them, and for three targets their schedules, tiles and the C of these
-//! are as they were: one case of each shape in full, the others by their hashes.
-//! `LOOP_BLESS=1 cargo test -p livefusion-bench --test forms` writes the golden files anew.
+//! Golden texts of every case: loops, C forms, schedules, tiles and C.
+//!
+//! Schedules, tiles and C are compared for three targets. One case of each shape is stored in full,
+//! the others as hashes. `LOOP_BLESS=1 cargo test -p livefusion-bench --test forms` regenerates the
+//! golden files.
 
 use livefusion::Engine;
 use livefusion_bench::cases::CASES;
@@ -9,7 +11,7 @@ use livefusion_tile::target::Target;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One case of each shape that tiles and C have.
+/// One case of each shape of tiles and C.
 const SHAPES: [&str; 12] = [
     "dotProduct",
     "filterMax",

@@ -1,14 +1,16 @@
-//! The detector as array programs: what each pixel is, and how edges grow until nothing changes.
+//! The detector as array programs: pixel marks and hysteresis.
 
 use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
 use livefusion::prelude::*;
 use livefusion::prepare::{Program, prepare_with};
 use livefusion::runtime::Explanation;
 
-/// A gray picture, row by row.
+/// Holds a gray picture.
 pub type Gray = Array<u8, Ix2>;
 
-/// What each pixel is: no edge, a weak one, or a strong one.
+/// Marks each pixel.
+///
+/// A pixel is no edge, a weak one, or a strong one.
 pub fn marks(photo: &Gray) -> Gray {
     let thin = thin(&gradient(&blur(photo)));
     thin.map(|size| size.ge(HIGH).cond(STRONG, size.ge(LOW).cond(WEAK, NONE)))
@@ -25,8 +27,8 @@ fn blur(photo: &Gray) -> Array<f32, Ix2> {
     })
 }
 
-/// How steep a picture is at each pixel, and in which direction it is steepest: 0 along the row, 1 down and to the right,
-/// 2 along the column, 3 down and to the left. By Sobel's operators.
+/// The gradient's size at each pixel and its direction, by Sobel's operators. Directions are 0
+/// along the row, 1 down and right, 2 along the column, 3 down and left.
 fn gradient(picture: &Array<f32, Ix2>) -> Array<(f32, u8), Ix2> {
     picture.stencil2(Boundary::Clamp, |[[a, b, c], [d, _, e], [f, g, h]]| {
         let x = (c - a) + 2.0 * (e - d) + (h - f);
@@ -39,7 +41,7 @@ fn gradient(picture: &Array<f32, Ix2>) -> Array<(f32, u8), Ix2> {
     })
 }
 
-/// The sizes of those pixels that are steepest in their direction; 0 elsewhere.
+/// The sizes of local maxima along the gradient's direction; 0 elsewhere.
 fn thin(gradient: &Array<(f32, u8), Ix2>) -> Array<f32, Ix2> {
     gradient.stencil2(
         Boundary::Constant((0.0, 0)),
@@ -55,22 +57,22 @@ fn thin(gradient: &Array<(f32, u8), Ix2>) -> Array<f32, Ix2> {
     )
 }
 
-/// Weak pixels beside strong ones become strong.
+/// One step of hysteresis: weak pixels next to strong ones become strong.
 fn grow(marks: &Gray) -> Gray {
-    // What lies outside is the nearest pixel inside, which is beside this one, or this one.
+    // A pixel outside repeats the nearest pixel inside, which is this one or a neighbour of it.
     marks.stencil2(Boundary::Clamp, |[[a, b, c], [d, here, e], [f, g, h]]| {
         let strongest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
         (here.eq(WEAK) & strongest.eq(STRONG)).cond(STRONG, here)
     })
 }
 
-/// Whether any pixel is another one. Looks no further than the first.
+/// Whether any pixel differs. Stops at the first.
 fn differ(old: &Gray, new: &Gray) -> Array<bool, Ix0> {
     old.zip_with(new, |old, new| old.ne(new))
         .any(|is_new| is_new)
 }
 
-/// The whole detector on an engine, compiled once.
+/// Holds the compiled detector of an engine.
 pub struct Detector {
     marks: Program<Gray, Gray>,
     grow: Program<Gray, Gray>,
@@ -91,12 +93,14 @@ impl Detector {
         })
     }
 
-    /// What each pixel is.
+    /// Marks each pixel.
     pub fn marks(&self, photo: &Gray) -> livefusion::Result<Gray> {
         Ok(self.marks.call(photo)?.into())
     }
 
-    /// Keeps the weak pixels that strong ones reach: a picture of the edges, black on white, and the number of steps.
+    /// Keeps the weak pixels that are connected to strong ones.
+    ///
+    /// Returns a picture of the edges, black on white, and the number of steps.
     pub fn link(&self, marks: Gray) -> livefusion::Result<(Manifest<u8, Ix2>, usize)> {
         let (mut old, mut steps) = (marks, 0);
         loop {
@@ -111,7 +115,9 @@ impl Detector {
     }
 }
 
-/// Into which loops the parts fuse: what pixels are, and a step with its test.
+/// Explains the loops of the parts.
+///
+/// They are the marks, a step of hysteresis, and its test.
 pub fn explain(engine: &Engine, photo: &Gray) -> livefusion::Result<[Explanation; 3]> {
     let marks = marks(photo);
     let old: Gray = marks.force_with(engine)?.into();

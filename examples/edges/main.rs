@@ -1,16 +1,19 @@
-//! The edges of a photograph, by Canny's method: computed with livefusion, checked pixel by pixel against plain Rust, and
-//! written as a picture.
+//! Edge detection by Canny's method on a photograph.
+//!
+//! livefusion computes the edges, plain Rust checks every pixel, and the result is written as a
+//! picture.
 //!
 //! ```text
 //! cargo run --release --features png --example edges [EDGES.png] [PHOTO.png]
 //! ```
 //!
-//! The picture is written to `target/edges.png` if no other file is given. The photograph is `data/camera.png`, or any other of 8
-//! bits of gray a pixel.
+//! The picture is written to `target/edges.png` by default. The photograph is `data/camera.png`, or
+//! another one with 8-bit gray pixels.
 //!
-//! A stencil reads its source many times, so what it reads is in memory: the blur along rows, the blur along columns,
-//! the gradient, and the thin edges with their thresholds are a loop each. Hysteresis is a step that is prepared once and
-//! called until it changes nothing; what tells so ends at the first pixel that is new.
+//! A stencil reads its input many times, so the input must be in memory. The blur along rows, the
+//! blur along columns, the gradient, and the thin edges with their thresholds are one loop each. A
+//! step of hysteresis is prepared once and called until nothing changes. The test stops at the
+//! first changed pixel.
 
 mod detect;
 mod plain;
@@ -25,20 +28,20 @@ use std::path::PathBuf;
 
 /// No edge.
 const NONE: u8 = 0;
-/// An edge if a strong one reaches it.
+/// An edge if it is connected to a strong one.
 const WEAK: u8 = 1;
 /// An edge.
 const STRONG: u8 = 2;
-/// From which size of the gradient on a pixel is weak.
+/// The gradient size from which a pixel is weak.
 const LOW: f32 = 60.0;
-/// From which size on it is strong.
+/// The gradient size from which a pixel is strong.
 const HIGH: f32 = 160.0;
 /// The tangent of 22.5 degrees, half the angle between two directions.
 const TAN_22: f32 = 0.414_213_57;
-/// How wide the blur is, in pixels.
+/// The blur's standard deviation in pixels.
 const SIGMA: f32 = 1.4;
 
-/// What a pixel two places away, one place away, and the pixel itself add to its blur.
+/// The blur's weights of pixels at distance 2, 1 and 0.
 fn taps() -> [f32; 3] {
     let of = |distance: f32| (-distance * distance / (2.0 * SIGMA * SIGMA)).exp();
     let sum = 2.0 * of(2.0) + 2.0 * of(1.0) + of(0.0);

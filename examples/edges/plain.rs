@@ -1,9 +1,9 @@
-//! The same detector in plain Rust: a loop per pass, and a stack of pixels in place of steps.
+//! The detector in plain Rust: a loop per pass, a stack for hysteresis.
 
 use crate::{HIGH, LOW, NONE, STRONG, TAN_22, WEAK, taps};
 use livefusion_examples::picture::Plane;
 
-/// What each pixel is.
+/// Marks each pixel.
 pub fn marks(photo: &Plane<u8>) -> Plane<u8> {
     let [far, near, here] = taps();
     let weigh = |[a, b, c, d, e]: [f32; 5]| far * (a + e) + near * (b + d) + here * c;
@@ -38,7 +38,7 @@ pub fn marks(photo: &Plane<u8>) -> Plane<u8> {
     mark(&gradient)
 }
 
-/// The pixels that are steepest in their direction, by their size.
+/// The marks of local maxima along the gradient's direction.
 fn mark(gradient: &Plane<(f32, u8)>) -> Plane<u8> {
     let (width, height) = (gradient.width, gradient.height());
     let outside = vec![(0.0, 0); width];
@@ -75,7 +75,9 @@ fn mark(gradient: &Plane<(f32, u8)>) -> Plane<u8> {
     Plane { width, pixels }
 }
 
-/// Keeps the weak pixels that strong ones reach: black on white.
+/// Keeps the weak pixels that are connected to strong ones.
+///
+/// The result is black on white.
 pub fn link(mut marks: Plane<u8>) -> Plane<u8> {
     let (width, height) = (marks.width, marks.height());
     let mut stack: Vec<usize> = (0..marks.pixels.len())

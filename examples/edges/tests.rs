@@ -1,4 +1,4 @@
-//! The detector and plain Rust find the same pixels.
+//! Tests: the detector and plain Rust find the same pixels.
 
 use crate::detect::{self, Detector};
 use crate::plain;

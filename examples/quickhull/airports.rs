@@ -1,9 +1,9 @@
-//! The airports' table.
+//! The table of airports.
 
 use livefusion::io::Csv;
 use livefusion_examples::Outcome;
 
-/// A row of the table.
+/// Holds a row of the table.
 pub struct Airport {
     /// Code: `SEA`.
     pub iata: String,
@@ -22,7 +22,9 @@ pub struct Airport {
 }
 
 impl Airport {
-    /// City and state, as far as they are known, else the country.
+    /// Returns city and state.
+    ///
+    /// If they are unknown, returns the country.
     pub fn place(&self) -> String {
         if self.city == "NA" {
             self.country.clone()

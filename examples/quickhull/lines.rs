@@ -1,28 +1,28 @@
-//! QuickHull of all lines at once. The lines of a level are the edges of the polygon found so far, in its
-//! order; the points outside each are a segment. A level splits every line in two at its farthest point.
+//! QuickHull of all lines at once.
+//!
+//! The lines of a level are the polygon's edges in order. Each is split in two at the farthest point of its segment.
 
 use crate::hull::{Point, extremes, farther};
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
 
-/// The edges of a polygon, counter-clockwise, and the points outside. Every array but `points` has one
-/// element per line.
+/// Holds the edges of a polygon, counter-clockwise, and the points outside.
 pub struct Lines {
-    /// Where each line begins.
+    /// The start of each line. Every array except `points` has one element per line.
     pub begin: Array<Point>,
-    /// The farthest of its points; says nothing if it has none.
+    /// The farthest of its points. Meaningless if it has none.
     pub peak: Array<Point>,
-    /// Where it ends.
+    /// The end of each line.
     pub end: Array<Point>,
     /// The points strictly on its right, line after line.
     pub points: Segmented<Point>,
 }
 
-/// What the lines from the `from`s to the `to`s leave of their points.
+/// Holds the points that remain outside of the lines.
 pub struct Outside {
-    /// Those strictly on the right.
+    /// The points strictly on the right.
     pub points: Segmented<Point>,
-    /// The farthest of these, for each line that has any.
+    /// The farthest of them, for each line that has any.
     pub peak: Array<Point>,
 }
 
@@ -41,8 +41,7 @@ fn outside(points: &Segmented<Point>, from: &Array<Point>, to: &Array<Point>) ->
 }
 
 impl Lines {
-    /// The polygon of two corners. Its lines are the halves of one that goes there and back again, so
-    /// that the first level is as all others.
+    /// Creates a line there and back, so that the first level is like others.
     pub fn between(left: Point, right: Point, points: &Array<Point>) -> Lines {
         let one = |point: Point| Array::from(vec![point]);
         let all = replicate(1, &points.len());
@@ -54,8 +53,9 @@ impl Lines {
         }
     }
 
-    /// The core of a level: what the two halves of each line leave of its points. One nested loop, which
-    /// looks at each point once.
+    /// Cuts the points of each line by the line's two halves.
+    ///
+    /// This is the core of a level: one nested loop that visits each point once.
     pub fn halves(&self) -> (Outside, Outside) {
         (
             outside(&self.points, &self.begin, &self.peak),
@@ -63,7 +63,7 @@ impl Lines {
         )
     }
 
-    /// The next level: the halves of lines that have points, between the lines that have none.
+    /// Replaces lines that have points by their halves, and keeps the other lines.
     pub fn split(&self) -> Lines {
         let (first, second) = self.halves();
         let is_split = self.points.lengths().map(|n| n.gt(0));
@@ -81,13 +81,13 @@ impl Lines {
         }
     }
 
-    /// Computes the arrays, and says how many points there are.
+    /// Computes the arrays and returns the number of points.
     pub fn force(&self, engine: &Engine) -> livefusion::Result<usize> {
         let (.., points) = self.arrays().force_with(engine)?;
         Ok(points.len())
     }
 
-    /// Into which loops `force` would fuse.
+    /// Explains the loops of `force`.
     pub fn explain(&self, engine: &Engine) -> livefusion::Result<Explanation> {
         self.arrays().explain_with(engine)
     }
@@ -107,8 +107,10 @@ type Arrays<'a> = (
     Points<'a>,
 );
 
-/// The corners of the convex hull, counter-clockwise from the leftmost point. Each level runs the same
-/// compiled loops; there are as many levels as the most splits that led to a corner.
+/// Computes the corners of the convex hull.
+///
+/// They are in counter-clockwise order from the leftmost point. Each level runs the same compiled
+/// loops. The number of levels is the largest number of splits that led to a corner.
 pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
     let (left, right) = extremes(engine, points)?;
     if left == right {

@@ -1,13 +1,14 @@
-//! The convex hull of the US airports: computed with livefusion, all lines at once and one by one,
-//! checked against a plain Rust hull, printed, and drawn as an SVG map.
+//! The convex hull of the US airports, printed and drawn as a map.
+//!
+//! livefusion computes it with all lines at once and one by one, and plain Rust checks it.
 //!
 //! ```text
 //! cargo run --release --example quickhull [MAP.svg]
 //! cargo run --release --example quickhull -- --explain [PLAN.svg]
 //! ```
 //!
-//! The map is written to `target/quickhull.svg` if no other file is given. With `--explain` the schedule
-//! of a level is printed instead, and drawn in `target/quickhull-plan.svg`.
+//! The map is written to `target/quickhull.svg` by default. With `--explain` the example prints the
+//! schedule of a level instead, and draws it in `target/quickhull-plan.svg`.
 
 mod airports;
 mod hull;
@@ -38,7 +39,7 @@ fn main() -> Outcome {
     }
 }
 
-/// A way to make a hull.
+/// A function that computes a hull.
 type Quickhull = fn(&Engine, &Array<Point>) -> livefusion::Result<Vec<Point>>;
 
 /// Computes, checks, measures and draws the hull.
@@ -91,7 +92,7 @@ fn run(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     Ok(())
 }
 
-/// Prints the schedule of a level and that of its core, and draws the core's.
+/// Prints the schedules of a level and of its core, and draws the core's.
 fn explain(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     let (points, _) = compute(engine, airports, lines::quickhull)?;
     let lines = second_level(engine, &points)?;
@@ -113,7 +114,7 @@ fn second_level(engine: &Engine, points: &[Point]) -> Outcome<Lines> {
     Ok(lines)
 }
 
-/// What becomes of the core of a level.
+/// The loops of the core of a level.
 fn core(engine: &Engine, lines: &Lines) -> livefusion::Result<Explanation> {
     let (first, second) = lines.halves();
     let (p, q) = (&first.points, &second.points);
@@ -128,7 +129,7 @@ fn core(engine: &Engine, lines: &Lines) -> livefusion::Result<Explanation> {
     results.explain_with(engine)
 }
 
-/// Says that there is one loop, which must be so.
+/// Describes the core, which must be one loop.
 fn one_loop(core: &Explanation) -> Outcome<&'static str> {
     match core.loops.len() {
         1 => Ok("one nested loop"),
@@ -136,7 +137,7 @@ fn one_loop(core: &Explanation) -> Outcome<&'static str> {
     }
 }
 
-/// Reads nothing that is cached but the kernels: new arrays, a new graph.
+/// Computes a hull from new arrays and a new graph. Only kernels are cached.
 fn compute(
     engine: &Engine,
     airports: &[Airport],
@@ -144,7 +145,7 @@ fn compute(
 ) -> Outcome<(Vec<Point>, Vec<Point>)> {
     let longitudes: Array<f64> = airports.iter().map(|a| a.longitude).collect();
     let latitudes: Array<f64> = airports.iter().map(|a| a.latitude).collect();
-    // What is east of the date line continues in the west, so that the Pacific is in one piece.
+    // Points east of the date line continue in the west, so that the Pacific is in one piece.
     let points = longitudes.zip_with(&latitudes, |lon, lat| {
         (lon.gt(0.0).cond(lon - 360.0, lon), lat)
     });
@@ -152,7 +153,7 @@ fn compute(
     Ok((points.to_vec()?, corners))
 }
 
-/// The backend that runs, which is another one where there is no C compiler.
+/// The backend that runs. Without a C compiler it is a fallback.
 fn backend(engine: &Engine) -> &'static str {
     if engine.fallback().is_some() {
         "interp"
@@ -161,7 +162,7 @@ fn backend(engine: &Engine) -> &'static str {
     }
 }
 
-/// Both hulls must have the same corners in the same order.
+/// Checks that both hulls have the same corners in the same order.
 fn check(other: &str, got: &[Point], expected: &[Point]) -> Outcome {
     if got != expected {
         return Err(format!("all lines at once give {got:?}, {other} {expected:?}").into());

@@ -1,5 +1,6 @@
-//! The map: points, hull, graticule and labels as SVG. Longitude and latitude are drawn as they are
-//! (equirectangular), so the hull's edges are straight.
+//! The map as SVG: points, hull, graticule and labels.
+//!
+//! Longitude and latitude are drawn unchanged (equirectangular), so the hull's edges are straight.
 
 use crate::airports::Airport;
 use crate::hull::Point;
@@ -7,16 +8,16 @@ use std::fmt::Write;
 
 /// Pixels per degree.
 const SCALE: f64 = 6.0;
-/// Degrees left free around the points, for names: at the sides, and above and below.
+/// Free degrees around the points, for names: at the sides, and above and below.
 const MARGIN: (f64, f64) = (25.0, 8.0);
 /// Degrees between the lines of the graticule.
 const GRID: i32 = 15;
-/// Room for a name, in pixels.
+/// The width of a name in pixels.
 const NAME: f64 = 120.0;
-/// Room for the title, in pixels.
+/// The height of the title in pixels.
 const HEAD: f64 = 70.0;
 
-/// Where degrees are on the page.
+/// The mapping from degrees to the page.
 struct Frame {
     west: f64,
     north: f64,
@@ -50,7 +51,7 @@ impl Frame {
     }
 }
 
-/// The map as an SVG document.
+/// Draws the map as an SVG document.
 pub fn svg(points: &[Point], corners: &[Point], labels: &[(Point, &Airport)]) -> String {
     let frame = Frame::around(points);
     let (width, height) = (frame.width, frame.height + HEAD);
@@ -85,7 +86,7 @@ fn graticule(frame: &Frame) -> String {
     for degree in multiples(frame.west, east) {
         let x = frame.x(f64::from(degree));
         let _ = write!(lines, "M{x:.1} {HEAD}V{bottom:.1}");
-        // West of the date line it is east again.
+        // West of the date line, longitudes are east again.
         let (shown, side) = if degree < -180 {
             (degree + 360, 'E')
         } else {
@@ -142,7 +143,7 @@ fn dots(frame: &Frame, points: &[Point]) -> String {
 fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> String {
     let mut out = String::from("<g font-size=\"12\" fill=\"#22303c\">\n");
     let mut taken: Vec<(f64, f64)> = Vec::new();
-    // Clockwise: names that make room for others climb as their corners do.
+    // In clockwise order, displaced names climb as their corners do.
     for (i, p) in corners.iter().enumerate().rev() {
         let (x, y) = (frame.x(p.0), frame.y(p.1));
         let _ = writeln!(
@@ -177,8 +178,8 @@ fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> Stri
     out + "</g>\n"
 }
 
-/// The direction (east, north) that leads away from the hull at a corner, of length 1 or less. Corners
-/// are counter-clockwise, so outside is on the right of each edge.
+/// The direction (east, north) away from the hull at a corner, of length 1 or less. Corners are
+/// counter-clockwise, so outside is on the right of each edge.
 fn outwards(corners: &[Point], at: usize) -> (f64, f64) {
     let n = corners.len();
     let (before, here, after) = (

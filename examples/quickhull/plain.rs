@@ -1,14 +1,16 @@
-//! A convex hull in plain Rust, to check against: Andrew's monotone chain.
+//! A convex hull in plain Rust, for comparison: Andrew's monotone chain.
 
 use crate::hull::Point;
 use std::cmp::Ordering;
 
-/// Lexicographic order.
+/// Orders points lexicographically.
 pub fn order(p: &Point, q: &Point) -> Ordering {
     p.0.total_cmp(&q.0).then(p.1.total_cmp(&q.1))
 }
 
-/// The corners of the hull, without points in the middle of an edge.
+/// Computes the corners of the hull.
+///
+/// Points in the middle of an edge are excluded.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let mut sorted = points.to_vec();
     sorted.sort_by(order);
@@ -21,7 +23,7 @@ pub fn hull(points: &[Point]) -> Vec<Point> {
     corners
 }
 
-/// One half of the hull, without its last point, with which the other half begins.
+/// One half of the hull, without its last point, which begins the other half.
 fn half<'p>(points: impl Iterator<Item = &'p Point>) -> Vec<Point> {
     let mut chain: Vec<Point> = Vec::new();
     for p in points {

@@ -1,15 +1,15 @@
-//! All lines at once, one line at a time, and the monotone chain make the same polygon.
+//! Tests: the two QuickHull versions and the monotone chain agree.
 
 use crate::hull::Point;
 use crate::{hull, lines, plain};
 use livefusion::prelude::*;
 use std::sync::LazyLock;
 
-/// The interpreter, and the default backend. Shared, so that loops are compiled once.
+/// The interpreter and the default backend. They are shared, so that loops are compiled once.
 static ENGINES: LazyLock<[Engine; 2]> =
     LazyLock::new(|| [Engine::interp(), Engine::builder().build()]);
 
-/// Compares the three on these points.
+/// Compares the three hulls of these points.
 fn agree(points: &[Point]) {
     for engine in ENGINES.iter() {
         let array = Array::from(points);
@@ -103,7 +103,7 @@ fn the_core_is_one_loop() {
     let lines = crate::second_level(&engine, &grid(1, 30, 100)).unwrap();
     let core = crate::core(&engine, &lines).unwrap();
     assert_eq!(core.loops.len(), 1, "{core}");
-    // The new lines, and the points in their order, are read at random.
+    // The new lines and the points in order are read by random access.
     let level = lines.split().explain(&engine).unwrap();
     assert!(level.loops.len() <= 3, "{level}");
 }

@@ -1,4 +1,4 @@
-//! What the examples share: where their data is, and how they fail and measure.
+//! Shared code of the examples: data files, errors and timing.
 
 #[cfg(all(doctest, feature = "all"))]
 mod book;
@@ -8,22 +8,24 @@ pub mod picture;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The result of an example: any error ends it with a message.
+/// Specialises `Result` for examples.
+///
+/// Any error ends the example with a message.
 pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// A file of `examples/data`.
+/// Locates a file of `examples/data`.
 pub fn data(file: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "data", file].iter().collect()
 }
 
-/// What a closure gives, and how long it took.
+/// Runs a closure and measures its time.
 pub fn timed<T>(f: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = f();
     (result, start.elapsed())
 }
 
-/// The best time of several runs.
+/// Measures the best time of several runs.
 pub fn best_of<T>(runs: usize, mut f: impl FnMut() -> Outcome<T>) -> Outcome<Duration> {
     let mut best = Duration::MAX;
     for _ in 0..runs {
@@ -34,13 +36,13 @@ pub fn best_of<T>(runs: usize, mut f: impl FnMut() -> Outcome<T>) -> Outcome<Dur
     Ok(best)
 }
 
-/// Writes a drawing, and the folder that it is to be in.
+/// Writes a drawing and creates its folder.
 pub fn write_svg(path: &str, drawing: &str) -> Outcome {
     make_room(path.as_ref())?;
     Ok(std::fs::write(path, drawing)?)
 }
 
-/// The folder of a file.
+/// Creates the folder of a file.
 fn make_room(path: &Path) -> Outcome {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -54,7 +56,7 @@ mod tests {
 
     const README: &str = include_str!("../../README.md");
 
-    /// What stands between the first fence of a kind and the next one.
+    /// The text between the first fence of a kind and the next fence.
     fn first(fence: &str) -> Option<&'static str> {
         README.split(fence).nth(1)?.split("```").next()
     }
@@ -68,7 +70,7 @@ mod tests {
         assert_eq!(first("```rust\n"), program);
     }
 
-    /// What an example prints. `cargo test` builds the examples beside the tests.
+    /// The output of an example. `cargo test` builds the examples with the tests.
     fn printed(example: &str) -> String {
         let test = std::env::current_exe().expect("this test's path");
         let built = test.ancestors().nth(2).expect("a folder");

@@ -1,4 +1,4 @@
-//! Gray pictures and PNG files of them.
+//! Gray pictures and their PNG files.
 
 use crate::{Outcome, make_room};
 use png::{BitDepth, ColorType, Compression, Decoder, Encoder};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
-/// Rows of pixels, one behind the other.
+/// Holds a picture row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane<T> {
     /// Pixels in a row.
@@ -16,17 +16,19 @@ pub struct Plane<T> {
 }
 
 impl<T: Copy> Plane<T> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.pixels.len() / self.width
     }
 
-    /// The pixels of a row.
+    /// Returns the pixels of a row.
     pub fn row(&self, y: usize) -> &[T] {
         &self.pixels[y * self.width..][..self.width]
     }
 
-    /// `f` of each pixel's place and the `N` rows around it. Rows outside are the nearest one inside.
+    /// Maps each pixel, given its column and the `N` rows around it.
+    ///
+    /// Rows outside the picture repeat the nearest row inside.
     pub fn map<R, const N: usize>(&self, f: impl Fn(usize, [&[T]; N]) -> R) -> Plane<R> {
         let (width, last) = (self.width, self.height().saturating_sub(1));
         let mut pixels = Vec::with_capacity(self.pixels.len());
@@ -38,7 +40,7 @@ impl<T: Copy> Plane<T> {
     }
 }
 
-/// Reads a picture of 8 bits a pixel.
+/// Reads a picture of 8 bits per pixel.
 pub fn read(path: &Path) -> Outcome<Plane<u8>> {
     let mut reader = Decoder::new(BufReader::new(File::open(path)?)).read_info()?;
     let size = reader

@@ -1,4 +1,6 @@
-//! The tests of the library that can share a process; the others say why they are apart.
+//! Library tests that share one process.
+//!
+//! Tests with a process of their own state the reason.
 #![allow(
     non_snake_case,
     reason = "names of tests say feature, situation, expectation"
@@ -23,6 +25,7 @@ mod explain;
 mod force;
 mod foreign;
 mod gemm;
+mod generate;
 mod groups;
 mod growth;
 mod guests;
@@ -33,6 +36,7 @@ mod histograms;
 mod in_place;
 mod io;
 mod iterate;
+mod joins;
 mod kernels;
 mod lengths;
 mod lowering;
@@ -55,13 +59,17 @@ mod recognised;
 mod recompute;
 mod replay;
 mod results;
+mod scatter;
 mod schedules;
+mod search;
 mod segments;
 mod semantics;
 mod sharing;
 mod simplify;
 mod small;
 mod sort;
+mod sort_along;
+mod sort_by;
 mod stages;
 mod streams;
 mod streams_of_segments;
@@ -72,4 +80,5 @@ mod top_k;
 mod twins;
 mod typed;
 mod widened;
+mod zip;
 mod zip_shortest;

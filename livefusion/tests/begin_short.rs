@@ -1,4 +1,6 @@
-//! Results of which little is kept of much: they begin short, and grow between spans.
+//! Result arrays that begin short and grow between spans.
+//!
+//! They are used where a filter keeps few of many elements.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -6,12 +8,13 @@ use livefusion_backend::Backend;
 use livefusion_backend::memory::MUCH;
 use std::sync::Arc;
 
-/// Engines on each backend and the tiers, with one thread and with two, whose arrays begin with so few bytes.
+/// Engines on each backend and the tiers, with one and two threads. Their arrays begin with `first`
+/// bytes.
 fn engines(first: Option<u64>) -> Vec<Engine> {
     engines_with(first, None)
 }
 
-/// As `engines`, with a memory limit.
+/// Engines as in `engines`, with a memory limit.
 fn engines_with(first: Option<u64>, limit: Option<u64>) -> Vec<Engine> {
     let backends: [Option<Arc<dyn Backend>>; 4] = [
         Some(Arc::new(livefusion_interp::InterpBackend::new())),
@@ -41,7 +44,7 @@ fn engines_with(first: Option<u64>, limit: Option<u64>) -> Vec<Engine> {
     engines
 }
 
-/// Bytes of memory that an array's columns keep.
+/// Bytes of memory that the columns of an array hold.
 fn bytes<T: livefusion::Elt>(xs: &livefusion::Manifest<T>) -> usize {
     let value = livefusion::Array::from(xs.clone());
     let node = value.node();
@@ -196,7 +199,7 @@ fn begin_short_a_trap_is_found_where_arrays_have_grown() {
 fn begin_short_a_limit_is_held_against_what_is_kept() -> Result<()> {
     for (n, first) in [(1u64 << 20, None), (1 << 17, Some(64))] {
         for engine in engines_with(first, Some(n)) {
-            // An eighth, as many bytes as there are numbers, fits.
+            // An eighth of the elements needs `n` bytes, which fits.
             let eighth = iota(n).filter(|i| (i % 8).eq(0)).force_with(&engine)?;
             assert_eq!(eighth.len() as u64, n / 8);
             assert!(bytes(&eighth) as u64 <= n + (1 << 20), "{}", bytes(&eighth));
@@ -213,7 +216,7 @@ fn begin_short_a_limit_is_held_against_what_is_kept() -> Result<()> {
     Ok(())
 }
 
-/// More than any machine has, and more than the system would grant on many.
+/// Sixteen terabytes exceed any machine's memory, and many systems would refuse them.
 #[test]
 fn memory_without_a_limit_is_what_the_process_has_free() {
     for engine in engines(None) {

@@ -1,11 +1,13 @@
-//! Running folds by index where loops are made of them: in closures on segments, in steps of loops over arrays, in prepared
-//! programs, and before an end. Each against a plain loop, on every backend.
+//! Running folds by index inside other loops.
+//!
+//! Covered: closures on segments, steps of loops over arrays, prepared programs, and arrays cut by
+//! an exit. Each result is compared with a plain loop, on every backend.
 
 use crate::common::engines;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 
-/// Numbers from 0 to 99 in no order.
+/// Pseudorandom numbers from 0 to 99.
 fn numbers(n: usize) -> Vec<i64> {
     let all = crate::common::filters::numbers(7, n).into_iter();
     all.map(|x| x.rem_euclid(100)).collect()
@@ -16,7 +18,7 @@ fn rows() -> Vec<Vec<i64>> {
     (0..40).map(|k| numbers(k * 7 % 23)).collect()
 }
 
-/// What the bins are after each value, or before it.
+/// Plain loop: the value of the bin after each update, or before it.
 fn by_index<V: Copy>(
     bins: usize,
     start: i64,
@@ -34,7 +36,7 @@ fn by_index<V: Copy>(
     values.iter().map(one).collect()
 }
 
-/// The sums of each kind of number, modulo 3, so far.
+/// Running sums per residue modulo 3.
 fn sums(xs: &Array<i64>) -> Array<i64> {
     xs.scan_by_index(
         &xs.map(|x| x % 3),
@@ -50,7 +52,7 @@ fn sums_plain(xs: &[i64]) -> Vec<i64> {
     by_index(3, 0, xs, |x| x as usize % 3, |sum, x| sum + x, true)
 }
 
-/// How many of each kind, modulo 5, came before.
+/// Running counts per residue modulo 5, exclusive.
 fn counts(xs: &Array<i64>) -> Array<i64> {
     xs.scan_exclusive_by_index(
         &xs.map(|x| x % 5),
@@ -66,7 +68,7 @@ fn counts_plain(xs: &[i64]) -> Vec<i64> {
     by_index(5, 0, xs, |x| x as usize % 5, |n, _| n + 1, false)
 }
 
-/// The engine's result for each row, and that of a plain loop.
+/// Compares the engine's result for each row with a plain loop.
 fn on_rows(f: impl Fn(Array<i64>) -> Array<i64>, plain: impl Fn(&[i64]) -> Vec<i64>) {
     let rows = rows();
     let expected: Vec<Vec<i64>> = rows.iter().map(|row| plain(row)).collect();
@@ -88,12 +90,12 @@ fn on_rows(f: impl Fn(Array<i64>) -> Array<i64>, plain: impl Fn(&[i64]) -> Vec<i
 }
 
 #[test]
-fn in_closures_on_segments() {
+fn scan_by_index_and_scan_exclusive_by_index__in_closures_on_segments__run_in_each() {
     on_rows(|row| sums(&row), sums_plain);
     on_rows(|row| counts(&row), counts_plain);
 }
 
-/// How many bins there are, what they begin with, the indices and the values: each is the segment's.
+/// The number of bins, their start, the indices and the values all depend on the segment.
 #[test]
 fn bins_of_each_segment() {
     on_rows(
@@ -143,7 +145,7 @@ fn in_closures_in_closures() {
     on_rows(
         |row| {
             let total = row.sum();
-            // Pieces without elements have no largest.
+            // Empty pieces have no maximum.
             let full = row.filter(|x| (x % 7).gt(0));
             let pieces = Segmented::indices(&full.map(|x| x % 7));
             pieces.map_segments(|piece| {
@@ -164,7 +166,7 @@ fn in_closures_in_closures() {
     );
 }
 
-/// Along both axes of a matrix.
+/// Runs along both axes of a matrix.
 #[test]
 fn in_closures_on_rows() {
     let all = numbers(7 * 11);
@@ -206,7 +208,7 @@ fn in_steps_of_loops() {
     }
 }
 
-/// The indices are the same in each step, which begins with the bins that the one before ended with.
+/// Each step uses the same indices and begins with the final bins of the step before.
 #[test]
 fn bins_that_are_the_state_of_a_loop() {
     let xs = numbers(50);
@@ -236,7 +238,7 @@ fn bins_that_are_the_state_of_a_loop() {
                     start: 0i64,
                 },
                 |seen, (x, bin)| {
-                    // The first value meets the bin of the state, the others its result.
+                    // The first value sees the bin of the state; later values see the updated bin.
                     (seen.eq(0).cond(bin, seen - 1) * 3 + x) % 1000 + 1
                 },
             );
@@ -248,7 +250,7 @@ fn bins_that_are_the_state_of_a_loop() {
 }
 
 #[test]
-fn in_prepared_programs() {
+fn scan_by_index_and_scan_exclusive_by_index__in_prepared_programs__take_new_bins() {
     for engine in engines() {
         let program = prepare_with(&engine, |(xs, n): (Array<i64>, Array<u64, Ix0>)| {
             let at = xs.map(|x| x.cast::<u64>() % &n);
@@ -303,7 +305,7 @@ fn before_an_end() {
     }
 }
 
-/// An index outside behind the end is not met; one before it is an error.
+/// An index out of bounds is ignored after the exit, and an error before it.
 #[test]
 fn scan_by_index_stops_before_elements_behind_an_end() {
     let at: Vec<u64> = vec![0, 1, 0, 9, 1];

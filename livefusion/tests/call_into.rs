@@ -1,4 +1,4 @@
-//! Prepared programs that write over results which are not needed any more.
+//! Prepared programs that overwrite results which are no longer needed.
 
 use livefusion::prelude::*;
 use livefusion::prepare::{Inputs, Program, prepare_with};
@@ -16,10 +16,11 @@ fn engines() -> Vec<Engine> {
     ]
 }
 
-/// Below and above the size of arrays that get pages of their own, and long enough for several threads.
+/// Sizes below and above the one from which arrays get pages of their own. The largest one uses
+/// several threads.
 const SIZES: [usize; 4] = [5, 1000, 20_000, 100_000];
 
-/// Where the columns of an array lie, and how much memory they keep.
+/// The address of each column of an array, and the bytes that it holds.
 fn memory<T: Elt>(array: &Manifest<T>) -> Vec<(*const u8, usize)> {
     let column = |c: &Arc<Buffer>| (c.as_ptr(), c.bytes());
     array.columns().iter().map(column).collect()
@@ -29,8 +30,8 @@ fn ints(n: usize, step: i64) -> Array<i64> {
     (0..n as i64).map(|i| i * step % 1009).collect()
 }
 
-/// Calls with one input after the other. From the second call on all results must lie where they did, and
-/// be those of plain calls.
+/// Calls a program with one input after another. From the second call on, all results must keep
+/// their addresses and equal those of plain calls.
 fn stays<I: Inputs, O: Force>(
     engine: &Engine,
     program: &Program<I, O>,
@@ -71,7 +72,7 @@ fn results_of_known_length_are_written_over() -> Result<()> {
     Ok(())
 }
 
-/// Few are left of many: the array keeps its room for the many all the same.
+/// A filter keeps few of many elements: the array keeps its capacity for all of them.
 #[test]
 fn results_of_filters_are_written_over() -> Result<()> {
     for engine in engines() {
@@ -96,7 +97,7 @@ fn results_of_segments_are_written_over() -> Result<()> {
         let program = prepare_with(&engine, |(lengths, xs): (Array<u64>, Array<i64>)| {
             let rows = Segmented::new(&lengths, &xs);
             let kept = rows.filter(|x| (x % 3).ne(1));
-            // How long it is is found by a loop of its own.
+            // A separate loop computes this length.
             let spread = Segmented::replicate(&lengths, &rows.sum());
             let kept = (kept.lengths().clone(), kept.data().clone());
             (kept.0, kept.1, spread.data().clone())
@@ -112,7 +113,8 @@ fn results_of_segments_are_written_over() -> Result<()> {
     Ok(())
 }
 
-/// What an earlier loop made and a scatter changes in place is the result: it is made where that was.
+/// The result is an array of an earlier loop that a scatter updates in place. It reuses the memory
+/// of the previous result.
 #[test]
 fn results_that_are_changed_in_place_are_written_over() -> Result<()> {
     for engine in engines() {
@@ -137,7 +139,7 @@ fn call_into_writes_over_results_with_room_only() -> Result<()> {
     for engine in engines() {
         let program = prepare_with(&engine, |xs: Array<f64>| xs.map(|x| x + 1.0))?;
         let input = |n: usize| Array::from(vec![1.0; n]);
-        // Memory of the caller's, and of arrays that were longer.
+        // Memory of the caller, and of arrays that were longer.
         let mut own = Vec::with_capacity(40_000);
         own.resize(3, 7.0f64);
         let place = own.as_ptr();
@@ -147,13 +149,13 @@ fn call_into_writes_over_results_with_room_only() -> Result<()> {
             assert_eq!(out, vec![2.0; n]);
             assert_eq!(out.as_ptr(), place);
         }
-        // There is not enough: it is made anew, and that is kept.
+        // The capacity is too small, so a new array is allocated and kept.
         program.call_into(&input(40_001), &mut out)?;
         assert_ne!(out.as_ptr(), place);
         let place = out.as_ptr();
         program.call_into(&input(4), &mut out)?;
         assert_eq!((out.as_ptr(), &out[..]), (place, &[2.0; 4][..]));
-        // Who else refers to it keeps it: an array, a clone, the input itself.
+        // Another reference (an array, a clone, the input itself) keeps the old memory alive.
         let (array, clone) = (Array::from(&out), out.clone());
         program.call_into(&array, &mut out)?;
         assert_eq!((&out[..], &clone[..]), (&[3.0; 4][..], &[2.0; 4][..]));

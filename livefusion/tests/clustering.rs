@@ -1,4 +1,4 @@
-//! Clustering of graphs: what each strategy makes of a program, what it costs, and why edges cross loops.
+//! Clustering: the loops of each strategy, their cost, and reasons for fusion-breaking edges.
 
 use livefusion::prelude::*;
 use livefusion::stages::{self, NodeId, Plan, Reason};
@@ -8,7 +8,7 @@ fn planned(program: &(impl Force + ?Sized), clustering: Clustering) -> Plan {
     stages::graph(program).expect("a graph").plan(clustering)
 }
 
-/// What crosses loops: the names of maker and user, the reason, and what is between them.
+/// The edges between loops: names of producer and consumer, the reason, and the node between them.
 fn crossings(plan: &Plan) -> Vec<(&str, &str, Reason, &str)> {
     let name = |n: NodeId| plan.graph().node(n).map_or("", |n| n.name);
     let crossings = plan.crossings().iter();
@@ -55,9 +55,9 @@ fn unfused_has_a_loop_per_combinator() {
     let fused = planned(&results, Clustering::default());
     assert_eq!(fused.loops().len(), 1);
     assert!(fused.is_proven() && fused.crossings().is_empty());
-    // Read once, and what is kept (half, nominally) written, which counts twice: 1024 floats and a half.
+    // Costs: 1024 floats read once, and the kept ones (nominally half) written, which counts twice.
     assert_eq!(fused.cost().bytes, 8 * (1024 + 2 * 512));
-    // Besides, the map's result is written and read, and the filter's is read twice.
+    // In addition, the map's result is written and read, and the filter's result is read twice.
     assert_eq!(
         unfused.cost().bytes,
         fused.cost().bytes + 8 * (2 * 1024 + 1024 + 512 + 512)
@@ -80,8 +80,8 @@ fn free_generators_are_in_no_loop_whatever_the_strategy() {
     }
 }
 
-/// Greedy puts each into the first loop that can take it: the second map beside the sum that reads the
-/// same input, and away from its own user.
+/// Greedy puts each node into the first loop that can take it. The second map joins the sum that
+/// reads the same input, away from its own consumer.
 #[test]
 fn optimal_beats_greedy_where_the_first_loop_is_not_the_best() {
     let (xs, ys) = (floats(), floats());
@@ -97,7 +97,7 @@ fn optimal_beats_greedy_where_the_first_loop_is_not_the_best() {
     assert_eq!(optimal.loops().len(), 2);
     assert!(optimal.is_proven());
     assert!(greedy.cost() > optimal.cost(), "{greedy}{optimal}");
-    // The total, and nothing else, goes from one loop to the other.
+    // Only the total crosses loops.
     assert_eq!(optimal.cost().bytes, 3 * 8 * 1024);
     assert_eq!(crossings(&optimal), [("sum", "map", Reason::Fold, "")]);
     // Greedy stores the zip.
@@ -199,7 +199,7 @@ fn a_long_chain_is_planned_at_once() {
         let plan = planned(&xs.sum(), clustering);
         let (expected, reason) = match clustering {
             Clustering::Unfused => (8001..=8001, Reason::Unfused),
-            // 2000 filters of weight 8, 6000 maps of weight 1, and no more than 256 in a loop.
+            // 2000 filters of weight 8, 6000 maps of weight 1, and at most 256 in a loop.
             _ => (86..=92, Reason::Budget),
         };
         let loops = plan.loops().len();

@@ -1,6 +1,7 @@
-//! The tables of `docs/book/src/coming-from.md`: each row compiles, and is computed without an error.
+//! The tables of `docs/book/src/coming-from.md`: each row compiles and runs without an error.
 //!
-//! `LOOP_BLESS=1 cargo test -p livefusion --test coming_from` writes the tables anew; the text between them is the file's own.
+//! `LOOP_BLESS=1 cargo test -p livefusion --test coming_from` rewrites the tables. The text between
+//! them stays.
 
 #[path = "coming_from/accelerate.rs"]
 mod accelerate;
@@ -13,7 +14,8 @@ use livefusion::Result;
 use livefusion::prelude::*;
 use std::fmt::Debug;
 
-/// A row of a table: what it is there, what it is here, a remark, and what came of it on two engines.
+/// A row of a table: the other library's expression, ours, a remark, and the results on two
+/// engines.
 struct Row {
     theirs: &'static str,
     here: &'static str,
@@ -21,9 +23,9 @@ struct Row {
     results: [Result<String>; 2],
 }
 
-/// What a row may give: an array, delayed or in memory, or several.
+/// A result of a row: one or several arrays, delayed or in memory.
 trait Given {
-    /// Its value as text, computed on an engine.
+    /// Returns its value as text, computed on an engine.
     fn text(&self, engine: &Engine) -> Result<String>;
 }
 
@@ -56,7 +58,7 @@ impl<A: Given, B: Given> Given for (A, B) {
     }
 }
 
-/// What is in memory already.
+/// Implements [`Given`] for values in memory.
 macro_rules! in_memory {
     ($($T:ident: $t:ty;)*) => {$(
         impl<$T: Elt + Debug> Given for $t {
@@ -95,7 +97,7 @@ macro_rules! rows {
 }
 use rows;
 
-/// What the rows speak of.
+/// The variables that rows use.
 struct Common {
     xs: Array<f64>,
     ys: Array<f64>,
@@ -136,7 +138,7 @@ fn common() -> Common {
     }
 }
 
-/// A table as Markdown.
+/// Formats a table as Markdown.
 fn table(name: &str, rows: &[Row]) -> String {
     let cell = |code: &str| {
         let words: Vec<&str> = code.split_whitespace().collect();
@@ -150,7 +152,7 @@ fn table(name: &str, rows: &[Row]) -> String {
     text
 }
 
-/// Holds a table against the one in the file that begins with its name.
+/// Compares a table with the one of the same name in the file.
 fn check(name: &str, rows: Vec<Row>) {
     for row in &rows {
         match &row.results {
@@ -162,7 +164,7 @@ fn check(name: &str, rows: Vec<Row>) {
         "{}/../docs/book/src/coming-from.md",
         env!("CARGO_MANIFEST_DIR")
     );
-    // One test after the other writes to the file.
+    // Tests take turns to write the file.
     static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|e| e.into_inner());
     let text = std::fs::read_to_string(&path).expect("docs/book/src/coming-from.md");
@@ -203,7 +205,7 @@ fn from_accelerate() -> Result<()> {
     Ok(())
 }
 
-/// What NumPy's names are looked for by, the documentation finds: as a function's own name, or an alias.
+/// The documentation knows each NumPy name as a function's own name or as an alias.
 #[test]
 fn names_of_numpy_lead_somewhere() -> Result<()> {
     let mut folders = vec![format!("{}/src", env!("CARGO_MANIFEST_DIR")).into()];
@@ -233,7 +235,7 @@ fn names_of_numpy_lead_somewhere() -> Result<()> {
     for row in numpy::rows()? {
         for rest in row.theirs.split("np.").skip(1) {
             let function = rest.split(name).next().unwrap_or_default();
-            // What is a type, or an expression, here.
+            // Names that are a type or an expression here.
             let is_none = matches!(function, "array" | "eye" | "flatnonzero" | "int32");
             assert!(is_none || is_known(function), "{function}");
         }

@@ -1,5 +1,7 @@
-//! Engines whose C compiler hangs, or refuses what it is given: forces end, the default engine does without it,
-//! and says so. Compilers are shell scripts, which `CC` names in a child of this process.
+//! Engines whose C compiler hangs or rejects its input.
+//!
+//! Forces still return. The default engine continues without C and reports the failure. Compilers
+//! are shell scripts, which `CC` names in a child process.
 #![cfg(unix)]
 
 use livefusion::prelude::*;
@@ -8,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Names the engine of a child of this process.
+/// The variable that tells a child process its engine.
 const CHILD: &str = "LIVEFUSION_TEST_ENGINE";
 
-/// Enough work for C to be asked for.
+/// Enough work for the engine to request C.
 fn turned() -> Array<u64, Ix0> {
     let xs = iota(400_000).map(|i| while_loop(i % 7, |k| k.lt(8), |k| k + 3));
     xs.sum()
 }
 
-/// What a child does and says; a test that only checks something when a parent started it.
+/// The body of a child process. It checks something only if a parent started it.
 #[test]
 fn child() {
     let Ok(which) = std::env::var(CHILD) else {
@@ -44,7 +46,7 @@ fn child() {
         }
         assert!(start.elapsed() < Duration::from_secs(60));
     }
-    // A reason is there a moment after the failure was counted.
+    // The reason appears shortly after the failure was counted.
     while which != "c" && engine.fallback().is_none() {
         assert!(start.elapsed() < Duration::from_secs(60));
     }
@@ -55,7 +57,7 @@ fn child() {
     }
 }
 
-/// What a child says whose compiler is this script.
+/// The output of a child whose compiler is this script.
 fn said(script: &str, engine: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let (cc, tmp) = (folder.path().join("cc"), folder.path().join("tmp"));
@@ -79,8 +81,8 @@ fn said(script: &str, engine: &str) -> String {
     text
 }
 
-/// Another process writes it: if this one had the file open while another test starts a process, that would
-/// have it open too, and the system would not run it.
+/// Writes a script from another process. If this process had the file open while another test
+/// forks, the child would inherit the open file. The system would then refuse to run the script.
 fn write_script(path: &Path, text: &str) {
     let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 700 \"$0\"";
     let mut command = Command::new("sh");
@@ -116,8 +118,8 @@ fn a_hanging_compiler_is_counted_and_explained() {
     assert!(line(&text, "  without C, for all loops or some").contains(why));
 }
 
-/// Code is unloaded with the engine, and with what was prepared on it. No other test of this program loads
-/// any.
+/// Dropping an engine and its prepared programs unloads their code. No other test of this program
+/// loads code.
 #[cfg(target_os = "linux")]
 #[test]
 fn code_goes_with_its_engine() {
@@ -137,7 +139,7 @@ fn code_goes_with_its_engine() {
     assert_eq!(mapped(), 0);
 }
 
-/// An engine of C alone has nothing to fall back to.
+/// An engine with C alone has no fallback.
 #[test]
 fn errors_of_an_engine_of_c_alone_say_why() {
     let text = said(REFUSES, "c");

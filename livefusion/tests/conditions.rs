@@ -1,4 +1,4 @@
-//! Closures of many conditions, whose arms may trap: each term is bound once, and no trap is raised for an arm that is not taken.
+//! Closures with many conditions: each term is bound once, and untaken arms never trap.
 
 use crate::common::engines;
 use livefusion::ast::Kind;
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result, stages};
 use proptest::prelude::*;
 
-/// The terms of a map's closure, the bound items of its placement, and the lines of its loop.
+/// Counts the terms of a map's closure, the bound items of its placement, and the lines of its loop.
 fn sizes<T: Elt>(ys: &Array<T>) -> (usize, usize, usize) {
     let Kind::Map(body) = &ys.node().kind else {
         panic!("expected a map, got {:?}", ys.node().kind);
@@ -17,7 +17,7 @@ fn sizes<T: Elt>(ys: &Array<T>) -> (usize, usize, usize) {
     (body.terms.len(), bound, loops.to_string().lines().count())
 }
 
-/// A placement binds so many items a term at most, with its guards; an item is a few statements, and a condition some lines more.
+/// Asserts at most `each` bound items per term, guards included. An item is a few statements, a condition some more.
 fn assert_bound<T: Elt>(ys: &Array<T>, each: usize) {
     let (terms, bound, lines) = sizes(ys);
     assert!(bound <= each * terms, "{bound} bound of {terms}");
@@ -27,12 +27,12 @@ fn assert_bound<T: Elt>(ys: &Array<T>, each: usize) {
     );
 }
 
-/// No term is bound twice, and a guard is no more than another term.
+/// Asserts that no term is bound twice, and that a guard costs at most one more term.
 fn assert_linear<T: Elt>(ys: &Array<T>) {
     assert_bound(ys, 2);
 }
 
-/// Each step keeps the value, or takes a quotient of it: both arms need the step before.
+/// Each step keeps the value or divides it, so both arms need the previous step.
 fn folded(xs: &Array<i64>, steps: i64, by: i64) -> Array<i64> {
     xs.map(|x| {
         let by = x.min(0).max(0) + by;
@@ -70,7 +70,7 @@ fn conditions_in_a_chain_trap_where_a_quotient_is_taken() {
     }
 }
 
-/// By the bits of an exponent, from the highest.
+/// Square-and-multiply over the bits of an exponent, highest first.
 #[test]
 fn conditions_on_bits_take_a_power_modulo_a_number() -> Result<()> {
     const M: u64 = 1_000_003;
@@ -111,7 +111,7 @@ fn conditions_on_bits_take_a_power_modulo_a_number() -> Result<()> {
     Ok(())
 }
 
-/// A state goes on by a table, or stays: a state outside of the table is an error where it goes on only.
+/// A state advances through a table or stays. A state outside the table is an error only if it advances.
 #[test]
 fn conditions_of_a_state_machine_read_its_table_once_a_step() -> Result<()> {
     let table = Array::from(vec![1u64, 2, 3, 9, 0]);
@@ -135,7 +135,7 @@ fn conditions_of_a_state_machine_read_its_table_once_a_step() -> Result<()> {
     assert!(fine.len() > 100);
     let xs = Array::from(fine);
     assert_linear(&run(&xs));
-    // From 0 on to 1, 2, 3, 9, and on.
+    // Transitions from 0: 1, 2, 3, 9, and so on.
     let outside = Array::from(vec![0u64, 0b1_1110_1111, 1]);
     for engine in [Engine::interp(), Engine::jit()] {
         assert_eq!(run(&xs).force_with(&engine)?, expected);
@@ -146,7 +146,7 @@ fn conditions_of_a_state_machine_read_its_table_once_a_step() -> Result<()> {
     Ok(())
 }
 
-/// Each step is used by two conditions of the next, in one arm of each: it is needed if either takes this arm.
+/// Two conditions use each step, in one arm each. A step is needed if either condition takes that arm.
 fn in_parts(xs: &Array<i64>, steps: i64) -> Array<i64> {
     xs.map(|x| {
         (0..steps).fold(x, |t, i| {
@@ -173,7 +173,7 @@ fn conditions_that_share_a_quotient_in_some_arms_bind_it_once() -> Result<()> {
     for engine in [Engine::interp(), Engine::jit()] {
         let got = in_parts(&xs, steps).force_with(&engine)?.into_vec()?;
         assert_eq!(got.into_iter().map(Some).collect::<Vec<_>>(), expected);
-        // 70 is not below twice a step: its second divisor, zero, divides nothing.
+        // 70 is not below any `2 * i`, so its second divisor, zero, is never used.
         for (x, fails) in [(60, true), (70, false)] {
             let xs = Array::from(vec![3, x]);
             let error = in_parts(&xs, 30).force_with(&engine).err();
@@ -184,7 +184,7 @@ fn conditions_that_share_a_quotient_in_some_arms_bind_it_once() -> Result<()> {
     Ok(())
 }
 
-/// The second condition tests the result of the first: the guard asks a copy, in which there is no quotient yet.
+/// The second condition tests the first one's result. The guard evaluates a copy of the test without the quotient.
 #[test]
 fn conditions_that_depend_on_each_other_share_a_quotient() -> Result<()> {
     let chain = |xs: &Array<i64>, steps: usize| {
@@ -214,7 +214,7 @@ fn conditions_that_depend_on_each_other_share_a_quotient() -> Result<()> {
     Ok(())
 }
 
-/// Only one of the arms is entered: a few of them bind the quotient themselves, without a test of all in front.
+/// At most one arm is entered. A few arms bind the quotient themselves, without a guard that evaluates all tests.
 #[test]
 fn conditions_that_exclude_each_other_copy_a_quotient() -> Result<()> {
     let chain = |xs: &Array<i64>, arms: i64| {
@@ -242,7 +242,7 @@ fn conditions_that_exclude_each_other_copy_a_quotient() -> Result<()> {
     Ok(())
 }
 
-/// Neighbours with one test: the first is an arm of the third, so they have no arms in common.
+/// Two conditions share one test, and the first is an arm of the third, so they share no arms.
 #[test]
 fn conditions_on_one_test_may_be_arms_of_each_other() -> Result<()> {
     let xs = Array::from(vec![5i64, -2, 2, 0]);
@@ -260,7 +260,7 @@ fn conditions_on_one_test_may_be_arms_of_each_other() -> Result<()> {
     Ok(())
 }
 
-/// The second test of a step divides a quotient that the first one may have asked for.
+/// The second test of a step divides a quotient that the first condition may have requested.
 #[test]
 fn conditions_whose_tests_divide_quotients_of_arms_bind_them_once() -> Result<()> {
     let xs = Array::from(vec![2i64, 3, 7]);
@@ -289,7 +289,7 @@ fn conditions_whose_tests_divide_quotients_of_arms_bind_them_once() -> Result<()
     Ok(())
 }
 
-/// A test that reads has no copy in a guard: each step copies all the steps before into two arms, and ends in an error.
+/// A guard cannot copy a test that reads: each step copies all earlier ones into two arms, and ends in an error.
 #[test]
 fn conditions_that_copy_copies_of_reads_are_an_error() {
     let table = Array::from(vec![0i64, 1, 2, 3]);
@@ -316,7 +316,7 @@ fn conditions_that_copy_copies_of_reads_are_an_error() {
     }
 }
 
-/// An endless loop, and a read outside, in arms that are not taken.
+/// The arms that are not taken hold an endless loop and an out-of-bounds read.
 #[test]
 fn conditions_guard_reads_and_loops_of_several_arms() -> Result<()> {
     let table = Array::from(vec![10u64, 20, 30]);
@@ -344,20 +344,20 @@ fn conditions_guard_reads_and_loops_of_several_arms() -> Result<()> {
     Ok(())
 }
 
-/// A term of a random closure; operands count back from the last one, or are the element.
+/// A term of a random closure. Operands count back from the last term, or are the element.
 #[derive(Clone, Debug)]
 enum Step {
     Add(usize, usize),
     Div(usize, usize),
-    /// Whether the element is above a number, and the arms.
+    /// A condition: whether the element is above a number. Then the two arms.
     OfElement(i64, usize, usize),
-    /// The same of a term.
+    /// The same condition on a term.
     OfTerm(usize, i64, usize, usize),
 }
 
 const ELEMENT: usize = usize::MAX;
 
-/// Where an operand is, among so many terms.
+/// The index of an operand among `terms` terms.
 fn place(back: usize, terms: usize) -> usize {
     match back {
         ELEMENT => 0,
@@ -365,7 +365,7 @@ fn place(back: usize, terms: usize) -> usize {
     }
 }
 
-/// Arms share any terms. If a condition may be asked of any term, guards in front of it ask copies of its test.
+/// Terms with shared arms. If `of_terms`, conditions may test any term, and guards evaluate copies of the tests.
 fn nests(of_terms: bool) -> impl Strategy<Value = Vec<Step>> {
     let near = || 0..5usize;
     let step = prop_oneof![
@@ -377,7 +377,7 @@ fn nests(of_terms: bool) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// Each condition needs the one before, whichever arm it takes.
+/// Each condition needs the previous one in both arms.
 fn chains() -> impl Strategy<Value = Vec<Step>> {
     let link = (-3..4i64, any::<bool>(), any::<bool>()).prop_map(|(k, of_term, swapped)| {
         let (a, b) = if swapped { (1, 0) } else { (0, 1) };
@@ -407,7 +407,7 @@ fn lazy(xs: &Array<i64>, steps: &[Step]) -> Array<i64> {
     })
 }
 
-/// One element by plain Rust, on demand; none for a division that fails.
+/// Evaluates one element in plain Rust, on demand. Returns `None` for a failed division.
 fn plain(x: i64, steps: &[Step]) -> Option<i64> {
     fn term(at: usize, x: i64, steps: &[Step], known: &mut Vec<Option<i64>>) -> Option<i64> {
         if let Some(value) = known[at] {
@@ -435,7 +435,7 @@ fn plain(x: i64, steps: &[Step]) -> Option<i64> {
     Some(last.wrapping_add(x))
 }
 
-/// Forces a closure on both engines, and compares values, or the element that fails first, with plain Rust.
+/// Forces a closure on both engines. Compares values, or the first failing element, with plain Rust.
 fn assert_as_plain(steps: &[Step]) -> std::result::Result<(), TestCaseError> {
     let elements = [5i64, -2, 2, 1, -3, 0, 9];
     let expected: Vec<Option<i64>> = elements.iter().map(|x| plain(*x, steps)).collect();
@@ -471,7 +471,7 @@ proptest! {
 
     #[test]
     fn conditions_of_elements_bind_in_proportion_to_their_terms(steps in nests(false)) {
-        // A guard asks the tests on the way to each of its arms.
+        // A guard evaluates the tests on the path to each of its arms.
         assert_bound(&lazy(&Array::from(vec![1i64]), &steps), 6);
         assert_as_plain(&steps)?;
     }
@@ -493,7 +493,7 @@ proptest! {
     #[test]
     fn conditions_in_long_nests_bind_in_proportion_to_their_terms(parts in prop::collection::vec(nests(true), 12)) {
         let steps = parts.concat();
-        // Guards have copies of tests.
+        // Guards contain copies of tests.
         assert_bound(&lazy(&Array::from(vec![1i64]), &steps), 16);
         assert_as_plain(&steps)?;
     }

@@ -1,7 +1,6 @@
-//! Zips of streams that advance differently: one loop, in which each side is advanced until it has an
-//! element.
+//! Zips of streams with different rates: one loop that advances each input to its next element.
 //!
-//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
+//! `LOOP_BLESS=1 cargo test -p livefusion` rewrites the golden file.
 
 use crate::common::filters::{even, evens, kept, numbers, small, smalls};
 use crate::common::{engines, golden, shape};
@@ -13,7 +12,7 @@ fn error<T: Elt>(xs: &Array<T>, engine: &Engine) -> Error {
     xs.force_with(engine).expect_err("a mistake")
 }
 
-/// Numbers of which a test admits as many as of others another test does.
+/// Numbers with equal counts: as many pass `p` as pass `q` among the other numbers.
 fn with_as_many(xs: &[i64], p: fn(&i64) -> bool, q: fn(&i64) -> bool) -> Vec<i64> {
     let mut wanted = xs.iter().filter(|x| p(x)).count();
     let mut ys = numbers(xs.len() as u64 + 7, 3 * xs.len() + 50);
@@ -29,7 +28,8 @@ fn with_as_many(xs: &[i64], p: fn(&i64) -> bool, q: fn(&i64) -> bool) -> Vec<i64
 
 const LENGTHS: [usize; 6] = [0, 1, 2, 9, 300, 40_000];
 
-/// Nothing of a side can be cut off the zip's loop: what is too much code for one goes through memory.
+/// A zip's loop cannot be split within an input. An input with too much code for one loop goes
+/// through memory.
 #[test]
 fn a_side_of_much_code_goes_through_memory() -> Result<()> {
     let (xs, ys) = (numbers(3, 400), numbers(5, 400));
@@ -100,7 +100,7 @@ fn values() -> Result<()> {
 fn two_filters_of_one_array() -> Result<()> {
     for engine in engines() {
         for n in LENGTHS {
-            // As many that are even as odd ones, in any order.
+            // As many even as odd numbers, in any order.
             let half = numbers(n as u64, n).into_iter().map(|x| 2 * x);
             let mut xs: Vec<i64> = half.flat_map(|x| [x, 199 - x]).collect();
             xs.sort_unstable();
@@ -129,7 +129,7 @@ fn three_sides_and_one_in_memory() -> Result<()> {
             let want = want.zip(kept(&zs, |z| z % 3 == 0)).zip(&ws);
             let want: Vec<i64> = want.map(|(((x, y), z), w)| x + 7 * y - z * w).collect();
             let [xs, ys, zs, ws] = [xs, ys, zs, ws].map(Array::from);
-            // A chain of its own on each side: maps, a scan, filters of filters.
+            // Each input is a pipeline of its own: maps, a scan, filters of filters.
             let x = evens(&xs.map(|x| x + 2)).map(|x| x - 2);
             let sums = ys.scan(0, |a, b| a + b);
             let y = ys.zip(&sums).filter(|(y, _)| y.lt(30)).map(|(y, _)| y);
@@ -259,7 +259,7 @@ fn unequal_lengths_are_found() -> Result<()> {
                 got: got as u64,
                 expected: expected as u64,
             };
-            // The longer one is known to have one more element.
+            // The longer input has exactly one element more.
             let (x, y) = (of(n), of(m).map(|i| i + 1));
             let error_of =
                 |zip: &Array<i64>| (error(zip, &engine).combinator, error(zip, &engine).kind);
@@ -268,7 +268,7 @@ fn unequal_lengths_are_found() -> Result<()> {
             assert_eq!(error_of(&x.zip_with(&y, |x, y| x + y)), ("zip_with", want));
             let zipped = x.zip(&y).map(|(x, y)| x + y);
             assert_eq!(error_of(&zipped).0, "zip");
-            // What is in memory has a length.
+            // An array in memory has a known length.
             let others = iota(3 * n as u64 + 1).map(|i| i.cast::<i64>());
             let three = (&x, &others.filter(move |x| x.lt(n)), &in_memory(m));
             let want = lengths(m, n.min(least + 1));
@@ -276,7 +276,7 @@ fn unequal_lengths_are_found() -> Result<()> {
             let three = (&x, &x.map(|x| x + 1).filter(|x| x.gt(0)), &in_memory(m));
             let want = lengths(m, n);
             assert_eq!(error_of(&three.zip_with(|a, b, c| a + b + c)).1, want);
-            // A filter of the other side leaves fewer.
+            // A filter on the other input leaves fewer elements.
             let fewer = x.zip_with(&x.filter(|x| x.lt(n - 1)), |a, b| a + b);
             let want = (n > 0).then(|| lengths(n - 1, n));
             assert_eq!(fewer.force_with(&engine).err().map(|e| e.kind), want);
@@ -294,7 +294,7 @@ fn cursor_behind_the_end_does_not_trap() -> Result<()> {
         );
         let quotients = evens(&xs).zip_with(&smalls(&ys), |x, y| x / y);
         assert_eq!(quotients.force_with(&engine)?, [4, 2]);
-        // Nor is anything computed of what one side lacks, except that it does.
+        // Nothing is computed for the missing elements; only the length error is reported.
         let fewer = evens(&xs).zip_with(&ys.filter(|y| y.gt(90)), |x, y| y / (x - 6));
         let kind = error(&fewer, &engine).kind;
         assert!(matches!(kind, ErrorKind::LengthMismatch { .. }), "{kind:?}");
@@ -313,7 +313,7 @@ fn unfused_zips_read_memory() -> Result<()> {
     Ok(())
 }
 
-/// What counts the elements of a filter is at the filter's rate, which a side of a zip elsewhere has not.
+/// A count of filtered elements has the filter's rate, which an input of a zip elsewhere lacks.
 #[test]
 fn cursor_over_counted_elements_is_in_memory_beside_others() -> Result<()> {
     for engine in engines() {
@@ -338,7 +338,7 @@ fn cursor_over_counted_elements_is_in_memory_beside_others() -> Result<()> {
     Ok(())
 }
 
-/// Appends beside what advances differently: their parts are advanced one after the other.
+/// Appends next to inputs with other rates: the cursor advances through their parts in order.
 #[test]
 fn appends_are_sides() -> Result<()> {
     for engine in engines() {
@@ -362,7 +362,8 @@ fn appends_are_sides() -> Result<()> {
     Ok(())
 }
 
-/// Parts in memory, generated, of segments, of zips, of appends; what is behind an append goes on from part to part.
+/// Parts in memory, generated parts, and parts of segments, zips and appends. Consumers of an
+/// append continue from part to part.
 #[test]
 fn parts_of_all_kinds() -> Result<()> {
     for engine in engines() {
@@ -394,7 +395,7 @@ fn parts_of_all_kinds() -> Result<()> {
     Ok(())
 }
 
-/// One array in memory that is several parts, and an append of nothing.
+/// One array in memory serves as several parts, and an append is empty.
 #[test]
 fn one_array_as_several_parts() -> Result<()> {
     for engine in engines() {
@@ -414,7 +415,8 @@ fn one_array_as_several_parts() -> Result<()> {
     Ok(())
 }
 
-/// Lengths of segments, an array beside the append, segments below it, and what else uses it and its parts.
+/// Segment lengths that come from an append, an unfused input, inner segments, and other consumers
+/// of the append and its parts.
 #[test]
 fn cursor_over_an_append_maps_and_filters() -> Result<()> {
     for engine in engines() {
@@ -443,7 +445,7 @@ fn cursor_over_an_append_maps_and_filters() -> Result<()> {
     Ok(())
 }
 
-/// Lengths of appends are held against the other sides and arrays beside them.
+/// The length of an append is checked against the other inputs and against arrays in memory.
 #[test]
 fn unequal_lengths_of_appends_are_found() -> Result<()> {
     let of = |n: i64| {

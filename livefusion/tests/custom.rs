@@ -1,4 +1,4 @@
-//! Combinators of users fuse like built-ins, and their mistakes are errors.
+//! User-defined combinators fuse like built-ins, and their mistakes are errors.
 
 use livefusion::ast::{Body, BodyBuilder};
 use livefusion::custom::{Combinator, Output, Template};
@@ -39,7 +39,7 @@ fn join() -> Body {
     f.finish(&[factor, sum])
 }
 
-/// Every n-th element, and how many there were in all.
+/// Every n-th element, and the total count.
 #[derive(Debug)]
 struct Every(u64);
 
@@ -135,7 +135,7 @@ fn keys_tell_them_apart() -> Result<()> {
     Ok(())
 }
 
-/// Two types of one name: `type_name` cannot tell local types of one function apart.
+/// Two types with one name: `type_name` cannot distinguish local types of one function.
 macro_rules! times {
     ($n:literal) => {{
         #[derive(Debug)]
@@ -172,7 +172,7 @@ fn types_of_one_name_are_two_combinators() -> Result<()> {
     Ok(())
 }
 
-/// Fills its template in a wrong way.
+/// Fills its template incorrectly.
 #[derive(Debug)]
 struct Wrong(u64);
 
@@ -229,7 +229,7 @@ fn mistakes_are_errors() {
     assert!(refused.force().is_err());
 }
 
-/// Fills its template as a user should not.
+/// Fills its template carelessly.
 #[derive(Debug)]
 struct Careless(u64);
 
@@ -260,7 +260,7 @@ impl Combinator for Careless {
             0 => t.give(0, stranger),
             1 => t.op(Op::Add, &[x, stranger]).map(|_| ()),
             2 => t.cast(stranger, Ty::F64).map(|_| ()),
-            // An array of the loop, which no method gave.
+            // An array of the loop that no method returned.
             3 => t.give(0, Atom::Var(Var::new(0))),
             4 => t.cast(seven.into(), Ty::F64).map(|_| ()),
             5 => t.carry(&[seven]).map(|_| ()),
@@ -276,7 +276,7 @@ impl Combinator for Careless {
             8 => t.give(0, x),
             _ => {
                 let mut c = t.carry(&[zero])?;
-                c.values.clear(); // They are the user's; what is carried is not.
+                c.values.clear(); // The user owns these values, but not the carried state.
                 t.next(&c, &[x])?;
                 t.give(0, x)
             }
@@ -292,14 +292,14 @@ fn a_template_takes_only_what_it_gave() -> Result<()> {
         e.to_string()
     };
     for (k, end) in [
-        "expected what this template's methods give, got another value",
-        "expected what this template's methods give, got another value",
-        "expected what this template's methods give, got another value",
-        "expected what this template's methods give, got another value",
+        "expected a value of this template's methods, got another value",
+        "expected a value of this template's methods, got another value",
+        "expected a value of this template's methods, got another value",
+        "expected a value of this template's methods, got another value",
         "expected a constant of type u8, got 0x2bc",
         "expected a constant of type u8, got 0x2bc",
-        "expected a `next` for what is carried, got none",
-        "expected one `next` for what is carried, got another one",
+        "expected a `next` for each carried value, got none",
+        "expected one `next` for each carried value, got another one",
         "expected a carried value for a scalar, got one of an iteration",
     ]
     .iter()

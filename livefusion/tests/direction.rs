@@ -1,4 +1,6 @@
-//! Loops that run from the end: what is reversed of what a loop computes is written from the end, in the same loop.
+//! Loops that run from the end.
+//!
+//! A reversed result is written backwards in the loop that computes it.
 
 use crate::common::{engines, loops};
 use livefusion::prelude::*;
@@ -86,7 +88,7 @@ fn reverse_is_in_memory_for_ordered_consumers() -> Result<()> {
 
 #[test]
 fn other_indices_than_the_mirrored_are_other_programs() -> Result<()> {
-    // Equal but for a number, which is what makes one of them a mirror.
+    // The programs differ in one number, which decides whether the loop is a reversed one.
     let engine = Engine::interp();
     let at = |less: u64| {
         let sums = xs(20).scan(0, |a, b| a + b);
@@ -103,7 +105,8 @@ fn other_indices_than_the_mirrored_are_other_programs() -> Result<()> {
     Ok(())
 }
 
-/// What tells any element from its index is kept where it belongs, though its mirror runs along the loop.
+/// A slice, whose elements depend on their index alone, keeps its order although its reversed copy
+/// runs in the loop.
 #[test]
 fn a_slice_is_kept_beside_its_mirror() -> Result<()> {
     for engine in engines() {
@@ -117,13 +120,13 @@ fn a_slice_is_kept_beside_its_mirror() -> Result<()> {
     Ok(())
 }
 
-/// What is in memory beside what the loop makes from the end on is read from the end on.
+/// An unfused input in memory is read backwards next to a result that the loop makes backwards.
 #[test]
 fn a_reverse_of_pairs_of_which_one_side_is_in_memory() -> Result<()> {
     for engine in engines() {
         for n in [0, 1, 5, 100, 20_000] {
             let xs = xs(n);
-            // As many as a loop has counted: only a loop that checks this makes what is zipped.
+            // The length is a count from a loop, so only a loop that checks it computes the zip.
             let count = xs.map(|_| 1u64).sum();
             let made = generate(&count, |i| i.cast::<i64>()).zip_with(&xs, |i, x| i + x);
             let pairs = xs.zip(&made).reverse();

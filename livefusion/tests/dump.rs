@@ -1,5 +1,6 @@
-//! `LIVEFUSION_DUMP` writes the stages of what a process compiles: each child is this program again, with one test
-//! of it.
+//! `LIVEFUSION_DUMP` writes the stages of compiled programs.
+//!
+//! Each child process is this program again, with one of its tests.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -10,11 +11,11 @@ use std::fs;
 use std::process::Command;
 use std::sync::Arc;
 
-/// The variable that makes a child of a process; it holds what the child does.
+/// The variable that marks a child process and holds its task.
 const CHILD: &str = "LIVEFUSION_TEST_CHILD";
 const ALL: &str = "ast,graph,plan,loop,schedule,tile,c";
 
-/// What is asked of the second loop below.
+/// The requested schedule of the second loop below.
 const ASKED: &str = "loop_1\n  r0 vectorise 4 unroll 8\n  r2 compact\n";
 
 /// A program of two loops.
@@ -29,7 +30,7 @@ fn forced_shares(engine: &Engine) {
     assert_eq!(forced[..], [0.5 / 0.751, 0.25 / 0.751]);
 }
 
-/// A program that nothing can be made of.
+/// A program with an error, which cannot be compiled.
 fn mistaken() -> Array<i64, Ix0> {
     let xs = Array::from(vec![1i64, 2]);
     xs.map(|x| x + 1)
@@ -37,7 +38,7 @@ fn mistaken() -> Array<i64, Ix0> {
         .sum()
 }
 
-/// What a child does; it is a test that only checks something when a parent started it.
+/// The body of a child. It checks something only if a parent started it.
 #[test]
 fn child() {
     match std::env::var(CHILD).as_deref() {
@@ -72,7 +73,8 @@ fn child() {
     }
 }
 
-/// What a child leaves in its current folder, by path below that, and what it says. Its own folder's name is `ID`.
+/// Returns the files that a child leaves in its current folder, by path, and its output. `ID`
+/// stands for the name of its own folder.
 fn left(child: &str, variables: &[(&str, &str)]) -> (BTreeMap<String, String>, String) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("file"), "mine").expect("a file");
@@ -140,7 +142,7 @@ fn files_have_the_texts_of_the_stages() {
     assert_eq!(files, BTreeMap::new());
 }
 
-/// Schedules and tiles are those that the engine is asked for, or that are chosen, and say why there are none.
+/// The dump has requested or chosen schedules and tiles, and the reason where there are none.
 #[test]
 fn files_have_what_is_asked_for() {
     let (files, said) = left("scheduled", &[("LIVEFUSION_DUMP", "schedule,tile,c")]);
@@ -181,7 +183,8 @@ fn programs_are_numbered_as_they_are_compiled() {
     let (files, said) = left("engines", &asked);
     assert_eq!(said, "");
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
-    // The interpreter's, which has no source; the tiers', whose C nobody compiled; the prepared one.
+    // The files of the interpreter (no source), the tiers (C not compiled yet), and the prepared
+    // program.
     let expected = [
         "0001.3.plan.txt",
         "0002.3.plan.txt",
@@ -260,7 +263,7 @@ fn dump_says_once_that_a_folder_cannot_be_written() {
     );
 }
 
-/// A node below which each of many has two users takes one line for each.
+/// A deep graph in which every node has two uses takes one line per node.
 #[test]
 fn nodes_have_one_line_each() {
     let mut sum: Array<i64, Ix0> = Array::from(vec![1i64]).sum();

@@ -1,4 +1,4 @@
-//! Exits: `take_while`, `take` and what is made of them end the loop that makes their elements, at any rate.
+//! Exits: `take_while`, `take` and consumers of their results end the producer's loop, at any rate.
 
 use crate::common::{engines, loops};
 use livefusion::Result;
@@ -53,14 +53,15 @@ fn exits_within_what_ends() -> Result<()> {
     for engine in engines() {
         let lens = Array::from(vec![2u64, 1, 4, 3]);
         let elements = Segmented::indices(&lens);
-        // Elements of segments that are cut, the lengths of further segments, and cut within these.
+        // Elements of cut segments serve as lengths of further segments, which are cut too.
         let cut = elements.data().take_while(|i| i.lt(3)).map(|i| i + 1u64);
         let spread = Segmented::indices(&cut).data().take_while(|i| i.lt(2));
         let sums = elements.sum();
         let (spread, sums) = (&spread, &sums).force_with(&engine)?;
         assert_eq!(spread.to_vec()?, [0, 0, 1, 0, 0, 0, 1, 0, 1]);
         assert_eq!(sums.to_vec()?, [1, 0, 6, 3]);
-        // A test that looks at nothing: nobody has read the elements when a later one runs apart.
+        // A predicate that ignores its element: no earlier consumer read the elements when a later
+        // one runs separately.
         let xs = Array::from(vec![1u64, 2, 3]);
         let all = xs.map(|x| x + 1u64).take_while(|_| true);
         let spread = Segmented::indices(&all.map(|x| x * 2u64))
@@ -81,7 +82,7 @@ fn one_loop_ends_with_its_last_consumer() -> Result<()> {
         let first = kept.find(|q| q.eq(4));
         assert_eq!(loops(&[first.node()])?.0, 1);
         assert_eq!(first.force_with(&engine)?, 4);
-        // Two exits, of which the later one decides; and one beside a sum of something else.
+        // Two exits, of which the later one decides. Then one next to an unrelated sum.
         let (two, four) = (&kept.find(|q| q.eq(2)), &first).force_with(&engine)?;
         assert_eq!((two, four), (2, 4));
         let all = quotients.force_with(&engine).expect_err("8 / 0");
@@ -92,7 +93,7 @@ fn one_loop_ends_with_its_last_consumer() -> Result<()> {
     Ok(())
 }
 
-/// 100, an error.
+/// The elements 100 and an error.
 fn hundredths() -> Array<(u64, u64)> {
     Array::from(vec![1u64, 0]).map(|x| (x, 100u64 / x))
 }
@@ -101,7 +102,7 @@ fn hundredths() -> Array<(u64, u64)> {
 fn values_of_segments_behind_an_exit_are_not_computed() -> Result<()> {
     for engine in engines() {
         let (values, lens) = (hundredths().map(|(_, q)| q), Array::from(vec![2u64, 1]));
-        // The loop over the segments goes on, for the sum.
+        // The loop over the segments continues for the sum.
         let first = Segmented::replicate(&lens, &values)
             .data()
             .take_while(|_| false);
@@ -120,7 +121,7 @@ fn of_a_map_only_the_fields_that_are_asked_for_go_on() -> Result<()> {
         assert_eq!(loops(&[first.node()])?.0, 1);
         let (first, sum) = (&first, &sum).force_with(&engine)?;
         assert_eq!((first.len(), sum), (0, 1));
-        // What is only counted is not computed.
+        // An array that is only counted is not computed.
         let (first, ones) =
             (&pairs.take_while(|(_, q)| q.lt(100)), &pairs.map(|_| 1i64)).force_with(&engine)?;
         assert_eq!((first.len(), ones.to_vec()?), (0, vec![1, 1]));
@@ -147,7 +148,7 @@ fn exit_of_a_shared_input_is_the_later_one() -> Result<()> {
         let quotients = hundredths().map(|(_, q)| q);
         let none = quotients.take_while(|_| false);
         let small = quotients.take_while(|q| q.lt(100));
-        // Others go on.
+        // Other consumers continue.
         let sum = Array::from(vec![5u64, 6]).sum();
         let (none, small, sum) = (&none, &small, &sum).force_with(&engine)?;
         assert_eq!((none.len(), small.len(), sum), (0, 0, 11));
@@ -170,7 +171,7 @@ fn a_scan_that_is_counted_takes_nothing_in() -> Result<()> {
 fn exit_taken_early_checks_no_length_for_others() -> Result<()> {
     for engine in engines() {
         let (none, one) = (Array::from(Vec::<u64>::new()), Array::from(vec![1u64]));
-        // As long as the segments' data, of which there are no segments; and nobody asks for one.
+        // The array is as long as the data of zero segments, and no consumer requests a segment.
         let sums = Segmented::new(&none, &one).sum().take(0);
         match (&sums, &Array::from(vec![7u64]).sum()).force_with(&engine) {
             Ok((_, sum)) => assert_eq!(sum, 7),
@@ -188,7 +189,7 @@ fn exit_may_test_the_scan_before_it() -> Result<()> {
             Array::from(vec![true, true, false, true]),
         );
         let pairs = counts.zip(&flags);
-        // The last of each, and true before the first.
+        // The last element of each pair, and true before the first.
         let last = pairs.scan_exclusive((9u8, true), |_, (y, go)| (y, go));
         let gone = last.take_while(|(_, go)| go);
         assert_eq!(
@@ -199,7 +200,7 @@ fn exit_may_test_the_scan_before_it() -> Result<()> {
     Ok(())
 }
 
-/// The test looks at one column of a scan of three; the others are handed on.
+/// The predicate reads one column of a three-column scan; the other columns are contracted.
 #[test]
 fn a_scan_of_three_columns_ends_by_one_of_them() -> Result<()> {
     for engine in engines() {
@@ -216,7 +217,7 @@ fn a_scan_of_three_columns_ends_by_one_of_them() -> Result<()> {
     Ok(())
 }
 
-/// A zip of sides is asked for while a take of it goes on, and its sides to the end.
+/// A zip of inputs is consumed by a `take` and, through its inputs, to the end.
 #[test]
 fn a_zip_of_sides_that_go_on_is_taken_from() -> Result<()> {
     for engine in engines() {
@@ -237,8 +238,8 @@ fn a_zip_of_sides_that_go_on_is_taken_from() -> Result<()> {
     Ok(())
 }
 
-/// Folds of segments, what ends their elements and what ends the segments' own, beside what does not end: and no segment
-/// that only others ask for can be empty for a fold that nobody asks for any more.
+/// Folds of segments, exits among their elements and among the segments, and consumers without an
+/// exit. A fold without uses must not read an empty segment that exists only for other consumers.
 #[test]
 fn segments_that_end_after_the_folds_of_them() -> Result<()> {
     for engine in engines() {
@@ -258,7 +259,7 @@ fn segments_that_end_after_the_folds_of_them() -> Result<()> {
     Ok(())
 }
 
-/// A sum of segments that nobody needs, whose lengths are those of what ends.
+/// A dead sum of segments whose lengths come from an array with an exit.
 #[test]
 fn exit_leaves_segments_that_nobody_reads() -> Result<()> {
     for engine in engines() {
@@ -273,7 +274,7 @@ fn exit_leaves_segments_that_nobody_reads() -> Result<()> {
     Ok(())
 }
 
-/// Who zips in a loop that ends with others checks lengths to the end, if a later loop uses what is zipped.
+/// A zip in a loop with exits checks lengths to the end if a later loop uses the zip.
 #[test]
 fn a_zip_for_a_later_loop_is_checked_where_others_end() -> Result<()> {
     for engine in engines() {
@@ -294,13 +295,13 @@ fn a_zip_for_a_later_loop_is_checked_where_others_end() -> Result<()> {
     Ok(())
 }
 
-/// Of three arrays each is needed by two of three exits: it ends with them, not with the third.
+/// Two of three exits need each of three arrays. An array ends with these two, not with the third.
 #[test]
 fn exits_that_share_some_of_what_they_need_with_others() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(vec![4u64, 3, 2, 1, 0, 7]);
         for long in 0..3 {
-            // What the one that goes on does not need is an error where the others have ended.
+            // An array that the continuing exit does not need still fails after the others ended.
             let quotients = [0, 1, 2].map(|k| {
                 let bad = if k == long { 1u64 } else { 9 };
                 xs.map(|x| (x, 100u64 / (x ^ bad)))
@@ -321,7 +322,8 @@ fn exits_that_share_some_of_what_they_need_with_others() -> Result<()> {
     }
     Ok(())
 }
-/// What two exits within another's elements need: of one of them alone there is more around these.
+/// Operands of two exits within the elements of another exit. One of the operands has more levels
+/// around it.
 #[test]
 fn exits_within_what_ends_need_what_is_around_it() -> Result<()> {
     for engine in engines() {
@@ -341,7 +343,8 @@ fn exits_within_what_ends_need_what_is_around_it() -> Result<()> {
     Ok(())
 }
 
-/// Sums of segments that are needed until two takes end are known at the segments, whose rate goes on for others.
+/// Sums of segments are needed until two takes end. They are computed at the segments' rate, which
+/// continues for other consumers.
 #[test]
 fn sums_that_two_takes_need_are_kept_where_they_are_known() -> Result<()> {
     for engine in engines() {
@@ -366,7 +369,7 @@ fn sums_that_two_takes_need_are_kept_where_they_are_known() -> Result<()> {
     Ok(())
 }
 
-/// A take that runs apart is behind before what it takes from ends: others are still told when that does.
+/// A separate `take` finishes before the exit of its input. Other consumers still see that exit.
 #[test]
 fn exit_of_a_take_ends_for_other_consumers() -> Result<()> {
     for engine in engines() {
@@ -382,7 +385,7 @@ fn exit_of_a_take_ends_for_other_consumers() -> Result<()> {
     Ok(())
 }
 
-/// Where all that asks for elements runs apart, what ends them is told to each.
+/// All consumers of the elements run separately. Each of them sees the exit.
 #[test]
 fn two_takes_apart_end_with_what_they_take_from() -> Result<()> {
     for engine in engines() {
@@ -400,7 +403,7 @@ fn two_takes_apart_end_with_what_they_take_from() -> Result<()> {
     Ok(())
 }
 
-/// A scan of segments that is counted to its end takes in no more elements than are asked for.
+/// A scan of segments whose length is used to the end evaluates only requested elements.
 #[test]
 fn a_scan_of_segments_that_is_counted_takes_in_what_is_asked_for() -> Result<()> {
     for engine in engines() {
@@ -408,7 +411,7 @@ fn a_scan_of_segments_that_is_counted_takes_in_what_is_asked_for() -> Result<()>
             &Array::from(vec![3u64, 0, 3]),
             &Array::from(vec![1u64, 2, 4, 5, 0, 3]),
         );
-        // Fails for 0, behind what is asked for.
+        // Fails for 0, after the requested elements.
         let scanned = rows.scan(100, |a, b| a + b + (1 / b).min(0));
         let first = scanned.data().take_while(|x| x.lt(104));
         let (first, all) = (&first, &scanned.data().len()).force_with(&engine)?;

@@ -1,5 +1,5 @@
-//! Reports and pictures: golden texts, and what must hold in each.
-//! `LOOP_BLESS=1 cargo test -p livefusion --test all explain::` writes the golden files anew.
+//! Reports and pictures: golden texts and invariants.
+//! `LOOP_BLESS=1 cargo test -p livefusion --test all explain::` rewrites the golden files.
 
 use livefusion::ast::{BodyBuilder, Builder, Node};
 use livefusion::prelude::*;
@@ -48,7 +48,7 @@ fn the_pictures_of_several_loops() {
     golden("shares.svg", &explained.svg());
 }
 
-/// Softmax of segments: an inner loop, what is counted at which rate, and what is computed twice.
+/// Softmax of segments: an inner loop, counters at their rates, and recomputed values.
 fn softmax() -> Explanation {
     let lengths = Array::from(vec![2u64, 0, 3]);
     let rows = Segmented::new(&lengths, &Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]));
@@ -69,7 +69,7 @@ fn the_picture_of_segments() {
     golden("softmax.svg", &softmax().svg());
 }
 
-/// What is computed where it is read: no array between.
+/// Arrays that are inlined into their readers: no intermediate array.
 #[test]
 fn the_report_of_pulled_arrays() {
     let xs = floats();
@@ -100,7 +100,7 @@ fn the_report_of_unfused_loops() {
     golden("unfused.txt", &explained.to_string());
 }
 
-/// Folds and scans of rows, and a fold of the folds of rows: each says which rewrite was done, or not, and why.
+/// Folds and scans of rows, and a fold of row folds, with applied and rejected rewrites.
 #[test]
 fn the_report_of_rewrites() {
     let m = Array::from_vec((2, 3), vec![4i64, 0, 7, 1, 2, 3]);
@@ -119,7 +119,7 @@ fn the_report_of_rewrites() {
     golden("rewrites.txt", &explain(&roots.map(Arc::clone)).to_string());
 }
 
-/// A fold of the folds of rows: one root, and no loop in it.
+/// A fold of row folds: one root, and no nested loop.
 #[test]
 fn the_report_of_a_flattened_fold() {
     let m = Array::from_vec((2, 3), vec![4i64, 0, 7, 1, 2, 3]);
@@ -127,7 +127,7 @@ fn the_report_of_a_flattened_fold() {
     golden("red_flat.txt", &explain(&[most.node().clone()]).to_string());
 }
 
-/// Panics where tags do not match.
+/// Panics if tags do not match.
 fn well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     for (at, tag) in svg.split('<').enumerate().skip(1) {
@@ -153,7 +153,7 @@ fn svg_is_well_formed() {
     well_formed(&explain(&[]).svg());
 }
 
-/// Two parts of a call and another between them: drawn as one they would be before and after it.
+/// Two parts of a call with another call between them: one drawn box would span both sides.
 #[test]
 fn calls_are_not_joined_around_others() {
     let call = Builder::named("both");
@@ -265,7 +265,7 @@ fn explain_shows_a_forced_array_as_an_input() {
     assert_eq!(explained.calls()[0].name, "map");
 }
 
-/// A program with a literal in each role, and what of it is part of the code.
+/// A program with a literal in each role, and the list of literals that are part of the code.
 fn with_literals(k: u32) -> (Array<i64>, Array<f64>) {
     let k = |at: u32| i64::from(k == at);
     let xs = Array::from(vec![40i64, 30, 20]);
@@ -277,7 +277,7 @@ fn with_literals(k: u32) -> (Array<i64>, Array<f64>) {
     (sums, powers.map(|x| x / (2.0 + k(7) as f64)))
 }
 
-/// What `explain` says is in the code compiles anew if it changes, and nothing else does.
+/// Only literals that `explain` lists as part of the code cause recompilation when they change.
 #[test]
 fn literals_that_compile_anew_are_named() {
     let engine = Engine::interp();
@@ -354,7 +354,7 @@ fn graphs_that_are_too_large_are_not_drawn() {
     well_formed(&svg);
 }
 
-/// What is made of literals alone has its value: no loop computes it, no kernel is called.
+/// Expressions of literals are constant-folded: no loop computes them, no kernel is called.
 #[test]
 fn literals_need_no_loop() {
     let two = Array::scalar(2.0f64);
@@ -365,12 +365,12 @@ fn literals_need_no_loop() {
     let scaled = floats().map(|x| x * &sum).sum();
     assert_eq!(explain(&[scaled.node().clone()]).loops.len(), 1);
     assert_eq!(sum.force().expect("a value"), 8.0);
-    // What traps does so when it is forced.
+    // A trapping expression still traps at the force.
     let divided = Array::scalar(1i64) / Array::scalar(0i64);
     assert!(divided.force().is_err());
 }
 
-/// Loops over arrays, with one in the step: what is computed before, and each step.
+/// Loops over arrays, with one in the step: the report of hoisted parts and of each step.
 #[test]
 fn the_report_of_loops_over_arrays() -> Result<(), livefusion::Error> {
     let heat = |rows: &Array<f64, Ix2>, weights: &Array<f64>| {
@@ -400,13 +400,13 @@ fn the_report_of_loops_over_arrays() -> Result<(), livefusion::Error> {
     let inputs = (rows, weights);
     let explained = program.explain(&inputs)?.to_string();
     golden("array_loops_prepared.txt", &explained);
-    // What was compiled for that is there, but for what depends on the lengths that results turn out to have.
+    // The calls reuse compiled code, except for code that depends on the lengths of results.
     program.call(&inputs)?;
     assert_eq!(program.explain(&inputs)?.to_string(), explained);
     Ok(())
 }
 
-/// Of two scatters onto a state one is in place, behind what reads the state, and one copies it.
+/// Of two scatters onto a state, one runs in place after the reads; the other copies it.
 #[test]
 fn updates() -> livefusion::Result<()> {
     let engine = Engine::interp();

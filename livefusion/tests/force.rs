@@ -157,7 +157,7 @@ fn prepared_programs_take_new_inputs() -> Result<()> {
     Ok(())
 }
 
-/// A term that may trap and is guarded twice is computed under each guard, not above both.
+/// A trapping term with two guards is computed under each guard, not above both.
 #[test]
 fn guards_keep_what_may_trap() -> Result<()> {
     for engine in engines() {
@@ -183,7 +183,8 @@ fn guards_keep_scalar_loops() -> Result<()> {
     Ok(())
 }
 
-/// What uses a scatter's result runs after its loop; a length is known although no element is used.
+/// Consumers of a scatter's result run after its loop. A length is known although no element is
+/// used.
 #[test]
 fn scattered_arrays_and_unused_elements() -> Result<()> {
     for engine in engines() {
@@ -200,7 +201,7 @@ fn scattered_arrays_and_unused_elements() -> Result<()> {
     Ok(())
 }
 
-/// The length of what one loop computes is that of its own source, not of what opened the loop.
+/// The length of a loop's result comes from its own source, not from the node that opened the loop.
 #[test]
 fn lengths_that_turn_out_different_are_found() {
     for engine in engines() {
@@ -225,12 +226,12 @@ fn the_total_of_a_scan_that_is_in_memory() -> Result<()> {
     for engine in engines() {
         let xs: Array<i64> = vec![3i64, 1, 4].into();
         let (before, total) = xs.scan_with_total(0, |a, b| a + b);
-        // Asked for together they are one scan.
+        // Requested together, they are one scan.
         let both = (&before, &total).explain_with(&engine)?;
         assert_eq!((both.loops.len(), both.loops[0].arrays_written), (1, 1));
         assert_eq!(before.force_with(&engine)?, [0, 3, 4]);
         assert_eq!(total.force_with(&engine)?, 8);
-        // The other way round, and beside what reads the elements.
+        // The opposite order, and next to a consumer of the elements.
         let (before, total) = xs.scan_with_total(5, |a, b| a.max(b));
         assert_eq!(total.force_with(&engine)?, 5);
         assert_eq!(before.force_with(&engine)?, [5, 5, 5]);

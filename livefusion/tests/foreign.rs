@@ -1,4 +1,4 @@
-//! Memory of others: what is read of it, that it is not written, and when it is let go of; offsets that others made.
+//! Foreign memory: reads, no writes, and release; offsets from other libraries.
 
 use crate::common::{engines, shape};
 use livefusion::error::ErrorKind;
@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Numbers whose memory is counted when it is freed.
+/// Numbers that count when their memory is freed.
 struct Counted {
     numbers: Vec<i64>,
     freed: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ fn an_owner_lives_as_long_as_what_was_made_of_its_memory() -> Result<()> {
         drop(xs);
         assert_eq!(evens.sum().force_with(&engine)?, 249_500);
         drop(evens);
-        // What was forced is the memory itself.
+        // The forced result is the foreign memory itself.
         assert_eq!((same[999], freed.load(SeqCst)), (999, 0));
         let back = Array::from(same);
         let copy = back.to_vec()?;
@@ -90,7 +90,8 @@ fn memory_that_is_not_aligned_is_an_error() {
     assert_eq!((error.combinator, freed.load(SeqCst)), ("foreign", 1));
 }
 
-/// Segments of each type of offsets, from any first one on, are one loop that writes nothing but the result.
+/// Segments with offsets of any integer type and any first offset are one loop that writes only the
+/// result.
 fn offsets_of<I: Int>(offsets: Vec<I>) -> Result<()> {
     for engine in engines() {
         let data = Array::<i64>::from(vec![1, 2, 3, 4, 5]);

@@ -1,4 +1,4 @@
-//! What hangs on sorts: elements numbered by what they are, sums by these numbers, quantiles of segments.
+//! Combinators built on sorts: factorisation, sums by code, quantiles of segments.
 
 use crate::common::engines;
 use livefusion::error::ErrorKind;
@@ -7,7 +7,7 @@ use livefusion::runtime::ExplainedApart;
 use std::fmt::Debug;
 
 #[test]
-fn codes_are_counted_in_the_order_of_elements() {
+fn factorize__of_each_type__numbers_elements_as_they_appear() {
     fn check<T: Elt + PartialEq + Debug>(xs: Vec<T>, codes: &[u32], found: &[T]) {
         let array = Array::from(xs);
         for engine in engines() {
@@ -23,7 +23,7 @@ fn codes_are_counted_in_the_order_of_elements() {
         &[0, 0, 1, 2],
         &[-5, 1 << 40, 0],
     );
-    // Integers that are near each other: as far apart as may be, and one farther.
+    // Integers within the largest range of the dense path, and one beyond it.
     check(vec![-1i64, 3, 0, 3, -1], &[0, 1, 2, 1, 0], &[-1, 3, 0]);
     check(
         vec![u64::MAX, u64::MAX - 2, u64::MAX],
@@ -48,7 +48,7 @@ fn codes_are_counted_in_the_order_of_elements() {
     assert_eq!(nan.force().unwrap(), [0, 1, 0]);
 }
 
-/// By hand.
+/// The expected codes and distinct elements, from a hash map.
 fn numbered<T: Copy + Eq + std::hash::Hash>(xs: &[T]) -> (Vec<u32>, Vec<T>) {
     let (mut known, mut found) = (std::collections::HashMap::new(), Vec::new());
     let code = |x: &T| {
@@ -61,9 +61,9 @@ fn numbered<T: Copy + Eq + std::hash::Hash>(xs: &[T]) -> (Vec<u32>, Vec<T>) {
 }
 
 #[test]
-fn codes_of_keys_of_many_patterns() {
+fn factorize__of_keys_of_many_patterns__agrees_with_a_hash_map() {
     let weyl = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    // At the edges of what is looked at together, and in the middle.
+    // Sizes around the block size, and between.
     for n in [0u64, 1, 2, 255, 256, 257, 511, 513, 3000] {
         let patterns: [(&str, &dyn Fn(u64) -> u64); 12] = [
             ("all equal", &|_| 7 << 40),
@@ -110,7 +110,7 @@ fn codes_of_what_is_computed_and_filtered() {
         assert_eq!(codes, expected);
         let elements: Vec<f64> = elements.iter().map(|x| *x as f64 * -0.5).collect();
         assert_eq!(found, &elements[..]);
-        // Several, and what is found is filtered again.
+        // Several columns, and the distinct elements are filtered again.
         let (codes, found) = xs.map(|x| (x.cast::<i32>() - 300, x % 2)).factorize();
         let even = found.filter(|(_, odd)| odd.eq(0));
         let (codes, found, even) = (&codes, &found, &even).force_with(&engine).unwrap();
@@ -124,7 +124,7 @@ fn codes_of_what_is_computed_and_filtered() {
 }
 
 #[test]
-fn codes_of_floats_are_by_their_order() {
+fn factorize__of_floats__tells_zeros_apart_and_joins_nans() {
     let xs = vec![f64::NAN, 0.0, -0.0, -f64::NAN, 0.0, f64::INFINITY, -0.0];
     let same = |a: &[f64], b: &[f64]| {
         let pairs = a.iter().zip(b);
@@ -152,7 +152,7 @@ fn codes_of_floats_are_by_their_order() {
 }
 
 #[test]
-fn sums_by_codes_are_one_loop() {
+fn reduce_by_index__of_factorized_keys__is_one_loop() {
     for engine in engines() {
         let keys: Vec<u64> = (0..1000).map(|k| (k * k) % 37 * 1_000_003).collect();
         let values: Vec<i64> = (0..1000).collect();
@@ -169,7 +169,7 @@ fn sums_by_codes_are_one_loop() {
         );
         let explained = Engine::interp().explain(&[sums.node().clone()]).unwrap();
         assert_eq!(explained.loops.len(), 1, "{explained}");
-        // The codes, and how many there are.
+        // The codes, and their count.
         assert_eq!(explained.apart.len(), 2, "{explained}");
         let (found, sums) = (&found, &sums).force_with(&engine).unwrap();
         for (key, sums) in found.iter().zip(sums.iter()) {
@@ -218,7 +218,7 @@ fn quantiles_of_segments_are_those_of_each() {
         (error.combinator, &error.kind),
         ("median", &ErrorKind::Empty)
     );
-    // What makes the elements is in one loop before.
+    // One earlier loop computes the elements.
     let doubled = segments.map(|x| x * 2.0).quantile(0.5);
     let explained = Engine::interp().explain(&[doubled.node().clone()]).unwrap();
     let [ExplainedApart::External(apart)] = &explained.apart[..] else {

@@ -1,4 +1,4 @@
-//! Large graphs: no loop outgrows its budget, what is cut stays right, and plans grow with their graphs.
+//! Large graphs: budgets of loops, correctness of cuts, and growth of plans.
 
 use livefusion::ast::{Node, TermData};
 use livefusion::prelude::*;
@@ -6,11 +6,11 @@ use livefusion::stages::{self, Loops, Lowered, Reason};
 use livefusion::{Clustering, Result};
 use std::sync::Arc;
 
-/// No optimised loop of a graph below has more statements: twice the budget, for the weights of combinators
-/// are estimates.
+/// The limit on statements of an optimised loop below. It is twice the budget, because weights of
+/// combinators are estimates.
 const MOST: usize = 512;
 
-// Large graphs are mostly terms.
+// Terms dominate large graphs.
 const _: () = assert!(size_of::<TermData>() <= 48);
 
 fn lowered(roots: &[Arc<Node>]) -> Loops {
@@ -51,7 +51,7 @@ fn a_long_chain_of_maps_is_cut_and_says_why() -> Result<()> {
     let crossings = loops.plan().crossings();
     // 2000 operators in loops of 256 at most.
     assert!((8..=12).contains(&loops.len()), "{}", loops.len());
-    // One array goes from each loop to the next.
+    // One array crosses from each loop to the next.
     assert_eq!(crossings.len(), loops.len() - 1);
     assert!(crossings.iter().all(|c| c.reason == Reason::Budget));
     assert!(loops.iter().all(|l| l.results.len() == 1));
@@ -74,7 +74,7 @@ fn a_long_chain_of_maps_is_cut_and_says_why() -> Result<()> {
 #[test]
 fn growth_cuts_between_connected_parts_only() {
     let xs = numbers();
-    // A map and its sum: where the budget ends, the map does not stay behind.
+    // A map and its sum: at the budget's limit, the map stays with the sum.
     let sums = (0..400).map(|k| xs.map(|x| x * f64::from(k)).sum());
     let roots: Vec<Arc<Node>> = sums.map(|s| s.node().clone()).collect();
     let loops = lowered(&roots);
@@ -173,7 +173,7 @@ fn segments_are_cut_too() -> Result<()> {
     Ok(())
 }
 
-/// Names are numbered on from the last one: trying all numbers anew would take this test minutes.
+/// Fresh names continue from the last number. Trying all numbers again would take minutes.
 #[test]
 fn a_closure_of_many_terms() -> Result<()> {
     let xs = Array::from(vec![1i64, 2, 3]);
@@ -181,7 +181,7 @@ fn a_closure_of_many_terms() -> Result<()> {
     let ys = xs.map(|x| (0..many).fold(x, |y, k| (y ^ k) + x));
     let expected = |x: i64| (0..many).fold(x, |y, k| (y ^ k).wrapping_add(x));
     assert_eq!(ys.force_with(&Engine::interp())?, [1, 2, 3].map(expected));
-    // A combinator is not cut: it has a loop of its own, whatever the budget.
+    // A combinator is never split: it gets a loop of its own, regardless of the budget.
     let graph = stages::graph(&ys.map(|y| y + 1))?;
     let loops = graph.plan(Clustering::default()).lower()?;
     assert!(loops.plan().loops().iter().all(|l| l.nodes.len() == 1));

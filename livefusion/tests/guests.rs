@@ -1,4 +1,4 @@
-//! What else uses a side of a zip runs along in its cursor: nothing is in memory in between.
+//! Co-consumers: other consumers of a zip input fuse into its cursor without an intermediate array.
 
 use crate::common::{engines, first_numbers as numbers, shape};
 use livefusion::prelude::*;
@@ -60,7 +60,7 @@ fn totals_of_scans_and_floats() -> Result<()> {
     Ok(())
 }
 
-/// Elements of segments, what is known of each segment, and both sides.
+/// Elements of segments, per-segment values, and both inputs.
 #[test]
 fn guests_at_elements_and_at_segments() -> Result<()> {
     for engine in engines() {
@@ -86,7 +86,8 @@ fn guests_at_elements_and_at_segments() -> Result<()> {
     Ok(())
 }
 
-/// A guest that the zip waits for is none: what it needs is complete only behind a loop over the side.
+/// A consumer that the zip depends on cannot join it: its result is complete only after a loop over
+/// the input.
 #[test]
 fn guest_that_a_zip_waits_for_comes_before_it() -> Result<()> {
     for engine in engines() {
@@ -101,7 +102,7 @@ fn guest_that_a_zip_waits_for_comes_before_it() -> Result<()> {
     Ok(())
 }
 
-/// Two zips, each of which has what the other's guests give: one of them comes first.
+/// Two zips, each of which needs results of the other's co-consumers: one of them comes first.
 #[test]
 fn zips_that_wait_for_guests_of_each_other() -> Result<()> {
     for engine in engines() {
@@ -122,7 +123,7 @@ fn zips_that_wait_for_guests_of_each_other() -> Result<()> {
     Ok(())
 }
 
-/// Guests of a zip that is a side itself, and of its sides.
+/// Co-consumers of a zip that is itself an input, and of its inputs.
 #[test]
 fn guests_of_zips_on_sides() -> Result<()> {
     for engine in engines() {
@@ -143,7 +144,8 @@ fn guests_of_zips_on_sides() -> Result<()> {
     Ok(())
 }
 
-/// Segments that a filter leaves are a result, and what is delivered of them to their elements is not read again.
+/// The segments that a filter keeps are a result. Their elements use them from registers, without
+/// another read.
 #[test]
 fn segments_are_results() -> Result<()> {
     for engine in engines() {
@@ -161,7 +163,7 @@ fn segments_are_results() -> Result<()> {
     Ok(())
 }
 
-/// A guest at a zip that is a side of a later one belongs to the loop of that.
+/// A co-consumer of a zip inside another zip belongs to the outer loop.
 #[test]
 fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
     for engine in engines() {
@@ -184,7 +186,7 @@ fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
     Ok(())
 }
 
-/// An array beside elements that are made of it is read at its own pace.
+/// An array zipped with elements derived from it is read at its own rate.
 #[test]
 fn guest_of_one_side_is_not_delivered_from_another() -> Result<()> {
     for engine in engines() {
@@ -197,7 +199,7 @@ fn guest_of_one_side_is_not_delivered_from_another() -> Result<()> {
     Ok(())
 }
 
-/// Lengths of segments that depend on a guest, by way of data that is cut by them elsewhere.
+/// Segment lengths that depend on a co-consumer, through data that another node cuts by them.
 #[test]
 fn a_guest_that_lengths_depend_on() -> Result<()> {
     for engine in engines() {
@@ -218,7 +220,7 @@ fn a_guest_that_lengths_depend_on() -> Result<()> {
     Ok(())
 }
 
-/// What ends elsewhere leaves other loops.
+/// An unrelated exit does not end other loops.
 #[test]
 fn an_end_of_something_else() -> Result<()> {
     for engine in engines() {
@@ -234,7 +236,7 @@ fn an_end_of_something_else() -> Result<()> {
     Ok(())
 }
 
-/// Others have all elements of a side that ends, but not what is behind its end.
+/// Other consumers see all elements of an input with an exit, up to that exit.
 #[test]
 fn a_side_that_ends() -> Result<()> {
     for engine in engines() {
@@ -247,7 +249,7 @@ fn a_side_that_ends() -> Result<()> {
         assert_eq!(shape(&roots)?, (1, 0));
         let all = (&product, &sum, &most).force_with(&engine)?;
         assert_eq!(all, (64, 15, 6));
-        // What the end leaves out is asked for as well.
+        // The elements after the exit are requested too.
         let of_kept = kept.sum();
         let (product, of_kept) = (&product, &of_kept).force_with(&engine)?;
         assert_eq!((product, of_kept), (64, 20));
@@ -255,7 +257,7 @@ fn a_side_that_ends() -> Result<()> {
     Ok(())
 }
 
-/// A zip that is left early has not come to all elements of its sides.
+/// A zip with an early exit has not read all elements of its inputs.
 #[test]
 fn a_zip_that_ends() -> Result<()> {
     for engine in engines() {
@@ -268,14 +270,14 @@ fn a_zip_that_ends() -> Result<()> {
     Ok(())
 }
 
-/// Guests of two arrays of a side, and of a side beside memory.
+/// Co-consumers of two arrays of one input, and of an input with an unfused input in memory.
 #[test]
 fn guests_of_several_arrays() -> Result<()> {
     for engine in engines() {
         let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
         let halves = left.map(|x| x / 2);
         let zipped = halves.zip_with(&right, |l, r| l * r);
-        // Two arrays of the side, one of which is a guest; and one in memory.
+        // Two arrays of the input, one of which is a co-consumer's result; and one array in memory.
         let running = left.scan(0, |a, b| a + b);
         let both = left.zip_with(&running, |l, s| s - l).sum();
         let weights = Array::from(vec![1i64, 10, 100, 1000]);
@@ -306,7 +308,7 @@ fn guests_of_several_arrays() -> Result<()> {
     Ok(())
 }
 
-/// A guest is told of an array beside it that is not as long as the side.
+/// A co-consumer reports an unfused input whose length differs from the zip input.
 #[test]
 fn an_array_of_another_length_beside_a_guest() -> Result<()> {
     for engine in engines() {
@@ -324,7 +326,7 @@ fn an_array_of_another_length_beside_a_guest() -> Result<()> {
     Ok(())
 }
 
-/// Elements of segments beside an array in memory, and beside each other.
+/// Elements of segments next to an array in memory, and next to each other.
 #[test]
 fn guests_of_several_arrays_at_elements() -> Result<()> {
     for engine in engines() {

@@ -1,11 +1,11 @@
-//! Floats of 16 bits: every one of them, and what lies between, against the crate that defines them.
+//! 16-bit floats: all of them, and rounding edges, against the crate `half`.
 #![cfg(feature = "half")]
 
 use crate::common::{engines, shape};
 use livefusion::half::{Half, bf16, f16};
 use livefusion::prelude::*;
 
-/// All of them, widened on each backend, are the crate's bits.
+/// Compares all halves, widened on each backend, with the crate's bits.
 fn widened<H: Half>(to_f32: fn(H) -> f32) {
     let all: Vec<H> = (0..=u16::MAX).map(H::of_bits).collect();
     let expected: Vec<u32> = all.iter().map(|h| to_f32(*h).to_bits()).collect();
@@ -22,7 +22,7 @@ fn widened<H: Half>(to_f32: fn(H) -> f32) {
     }
 }
 
-/// `f32`s at each rounding's edge, and others.
+/// Returns `f32`s at each rounding edge, and others.
 fn floats<H: Half>(to_f32: fn(H) -> f32) -> Vec<f32> {
     let edges = (0..=u16::MAX).flat_map(|bits| {
         let here = to_f32(H::of_bits(bits)).to_bits();

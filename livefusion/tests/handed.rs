@@ -1,4 +1,6 @@
-//! What a pass over a segment makes for a later one is kept for one segment, wherever nobody else asks for it.
+//! Contraction of arrays between passes over one segment.
+//!
+//! Without other consumers, such an array keeps one segment at a time.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -10,7 +12,7 @@ use loop_lang::filled::filled;
 use loop_lang::ir::{Atom, Loop, StmtKind, Var};
 use std::sync::Arc;
 
-/// Engines that stop wherever they can, within segments too, and some that run to the end.
+/// Engines that stop at every opportunity, also within segments, and engines that run to the end.
 fn engines() -> Vec<Engine> {
     let eager = |chunk| Engine::builder().backend(Arc::new(InterpBackend::with_chunk(chunk)));
     vec![
@@ -31,7 +33,7 @@ fn engines() -> Vec<Engine> {
     ]
 }
 
-/// The one loop of a program.
+/// Returns the only loop of a program.
 fn one_loop(root: &Arc<Node>) -> Loop {
     let explained = Engine::interp().explain(&[Arc::clone(root)]);
     let loops = explained.expect("it can be planned").loops;
@@ -39,7 +41,7 @@ fn one_loop(root: &Arc<Node>) -> Loop {
     loops[0].program.clone()
 }
 
-/// The arrays that a loop makes and does not return, and the names of how long they are.
+/// Returns the local arrays of a loop, and the names of their lengths.
 fn buffers(program: &Loop) -> Vec<(Var, String)> {
     let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
     let made = stmts.filter_map(|s| match s.kind {
@@ -60,12 +62,12 @@ fn softmax(m: &Array<f64, Ix2>) -> Array<f64, Ix2> {
     })
 }
 
-/// Numbers in no order.
+/// Pseudorandom numbers.
 fn numbers(n: usize) -> Vec<i64> {
     (0..n as i64).map(|i| (i * 7919 + 13) % 101 - 40).collect()
 }
 
-/// Segments of no length in particular, some of them empty, the longest neither first nor last.
+/// Segments of mixed lengths, some of them empty, the longest neither first nor last.
 fn uneven() -> (Vec<u64>, Vec<Vec<i64>>) {
     let lengths: Vec<u64> = (0..40)
         .map(|i| [3, 0, 17, 1, 64, 5, 130, 2][i % 8])
@@ -88,7 +90,7 @@ fn of_rows_one_is_kept() -> Result<()> {
     let kept = buffers(&program);
     assert_eq!(kept.len(), 1, "{program}");
     assert!(kept[0].1.starts_with("size"), "{program}");
-    // The result, a row, and what is too little for another one of these.
+    // The result and one row, but not a second row.
     let bytes = (600 * 100 + 100) * 8;
     let engine = |bytes| Engine::builder().threads(1).memory_limit(bytes).build();
     let results = softmax(&m).flatten().force_with(&engine(bytes))?;
@@ -98,7 +100,7 @@ fn of_rows_one_is_kept() -> Result<()> {
     Ok(())
 }
 
-/// A backend's engine on one thread, and one that shares with others wherever it can.
+/// Engines of a backend with one thread, and with eager sharing among three.
 fn one_and_several(backend: Arc<dyn livefusion_backend::Backend>) -> [Engine; 2] {
     let builder = || Engine::builder().backend(Arc::clone(&backend));
     [
@@ -270,7 +272,8 @@ fn segments_that_do_not_fit_are_told_as_ever() {
     }
 }
 
-/// Where a sort is in the middle: keys are made in the first pass, differences in the second, each from one read.
+/// A sort between two passes. The first pass computes keys and the second computes differences,
+/// with one read each.
 #[test]
 fn segments_are_sorted_between_two_passes() -> Result<()> {
     let (lengths, rows) = uneven();
@@ -310,7 +313,7 @@ fn segments_are_sorted_between_two_passes() -> Result<()> {
     Ok(())
 }
 
-/// What a test leaves of segments is sorted, cut by another sort's order, and what ends is asked for no further.
+/// Filtered segments are sorted, and another sort's order cuts them. Exits stop their requests.
 #[test]
 fn sorts_stand_among_filters_and_ends() -> Result<()> {
     let (_, rows) = uneven();

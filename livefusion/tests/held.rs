@@ -1,5 +1,4 @@
-//! What held under load and must go on holding: many threads, cancellations, memory limits, absurd lengths,
-//! on every engine.
+//! Stress tests on every engine: threads, cancellation, memory limits, absurd lengths.
 
 #![cfg(feature = "jit")]
 
@@ -98,7 +97,7 @@ fn twenty_memory_limits() {
                 }
             }
         }
-        // Both results may take 16000 bytes.
+        // Both results together may take 16000 bytes.
         assert!((8..=16).contains(&fits), "{name}: {fits}");
     }
 }

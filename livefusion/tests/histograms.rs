@@ -1,17 +1,21 @@
-//! Even bins: `linspace` and `histogram_uniform`, between ends that are far, near, tiny, equal, infinite.
+//! Uniform bins: `linspace` and `histogram_uniform`.
+//!
+//! Ends are far apart, near, tiny, equal or infinite.
 
 use crate::common::{engines, shape};
 use livefusion::Result;
 use livefusion::prelude::*;
 use proptest::prelude::*;
 
-/// The tests of a float type, of whose unsigned integers each has as many bits.
+/// The tests of a float type, and the unsigned integer type of its width.
 macro_rules! of_floats {
     ($m:ident $t:ident $u:ident) => {
         mod $m {
             use super::*;
 
-            /// A finite float: any, at the ends of the range, around the smallest normal number.
+            /// Returns any finite float.
+            ///
+            /// It prefers the ends of the range and the smallest normal numbers.
             pub fn finite() -> impl Strategy<Value = $t> {
                 let signed = |x: $t| prop_oneof![Just(x), Just(-x)];
                 prop_oneof![
@@ -29,7 +33,9 @@ macro_rules! of_floats {
                 ]
             }
 
-            /// Two ends in order: any two, or some floats apart.
+            /// Returns two ordered ends.
+            ///
+            /// They are arbitrary, or a few floats apart.
             pub fn ends() -> impl Strategy<Value = ($t, $t)> {
                 let apart = (0u32..20).prop_flat_map(|size| 0 as $u..=1 << size);
                 let near = (finite(), apart).prop_map(|(x, n)| {
@@ -39,7 +45,7 @@ macro_rules! of_floats {
                 prop_oneof![(finite(), finite()), near].prop_map(|(x, y)| (x.min(y), x.max(y)))
             }
 
-            /// The rule, by a search among edges in order.
+            /// Counts by a binary search among ordered edges, as specified.
             pub fn counts(xs: &[$t], edges: &[$t]) -> Vec<u64> {
                 let bins = edges.len() - 1;
                 let mut counts = vec![0; bins];
@@ -100,7 +106,7 @@ of_floats!(single f32 u32);
 
 #[test]
 fn histogram_uniform_of_bins_narrower_than_floats_is_that_of_linspace() -> Result<()> {
-    // Seconds of a day: `f32` of this size are 128 apart.
+    // Seconds of a day: `f32`s of this size are 128 apart.
     let (low, high) = (1.7e9f32, 1.7e9f32 + 86400.0);
     let seconds = iota(20_000).map(|i| i.cast::<f32>() * 4.5 + 1.7e9f32);
     for engine in engines() {
@@ -121,18 +127,18 @@ fn histogram_uniform_between_odd_bounds_follows_the_edges() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(all.clone());
         let of = |low: f64, high: f64, n: usize| {
-            // As delayed scalars, all bounds are one program.
+            // With delayed bounds, all bounds share one program.
             let ends = [low, high].map(Array::scalar);
             let uniform = xs.histogram_uniform(&ends[0], &ends[1], n);
             uniform.force_with(&engine)?.to_vec()
         };
-        // One float is all edges: the last bin has it.
+        // All edges are one float: the last bin counts it.
         assert_eq!(of(1.0, 1.0, 3)?, [0, 0, 2]);
         assert_eq!(of(0.0, -0.0, 3)?, [0, 0, 2]);
-        // No bin has a lower edge below its upper one.
+        // No bin has a lower edge below its upper edge.
         assert_eq!(of(3.0, 1.0, 3)?, [0, 0, 0]);
         assert_eq!(of(1.0f64.next_up(), 1.0, 3)?, [0, 0, 0]);
-        // Edges are NaN, but for the last ones.
+        // All edges but the last are NaN.
         assert_eq!(of(0.0, inf, 3)?, [0, 0, 1]);
         assert_eq!(of(0.0, inf, 1)?, [0]);
         assert_eq!(of(-inf, 0.0, 3)?, [0, 0, 0]);
@@ -162,7 +168,7 @@ fn histogram_uniform_between_odd_bounds_follows_the_edges() -> Result<()> {
     Ok(())
 }
 
-/// Edges are searched for where a place could be off by more than a bin.
+/// Bins are searched among edges if a computed bin could be off by more than one.
 #[test]
 fn histogram_uniform_of_bins_that_are_many_or_delayed_is_that_of_linspace() -> Result<()> {
     let xs: Array<f32> = (0..1000).map(|i| i as f32 * 0.001).collect();
@@ -200,7 +206,7 @@ fn linspace_of_tiny_and_huge_spans_loses_no_number() -> Result<()> {
             [0.0, 0.0, single, single]
         );
     }
-    // More numbers than an `f32` counts: none is behind the end.
+    // More elements than an `f32` counts: none exceeds the end.
     let many = linspace(0.0f32, 1.0, 1 << 25).max().force()?;
     assert_eq!(many, 1.0);
     Ok(())

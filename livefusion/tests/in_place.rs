@@ -1,6 +1,7 @@
-//! Updates in place: what nobody needs any more is changed, what anybody needs is copied. The cases of
-//! aliases are those that a language with updates must refuse; here arrays are immutable, and the plan
-//! knows every reader. A memory limit tells an update in place from a copy.
+//! Updates in place: dead arrays are updated, live arrays are copied.
+//!
+//! The alias cases are those that a language with updates must reject. Here arrays are immutable,
+//! and the plan knows every reader. A memory limit distinguishes an update in place from a copy.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 const N: u64 = 10_000;
 
-/// Engines that have memory for one and a half arrays.
+/// Engines with memory for one and a half arrays.
 fn tight() -> [Engine; 2] {
     let backends: [Arc<dyn Backend>; 2] =
         [Arc::new(InterpBackend::new()), Arc::new(CBackend::new())];
@@ -49,7 +50,7 @@ fn many_values_at_once() -> Result<()> {
     Ok(())
 }
 
-/// A length that is a result is no reason to copy what an earlier loop made.
+/// A length among the results does not force a copy of an earlier loop's array.
 #[test]
 fn a_length_beside_it_is_no_reason_to_copy() -> Result<()> {
     for engine in tight() {
@@ -61,7 +62,7 @@ fn a_length_beside_it_is_no_reason_to_copy() -> Result<()> {
     Ok(())
 }
 
-/// `let b = a with [0] <- 9 in (a, b)`: both are wanted.
+/// `let b = a with [0] <- 9 in (a, b)`: both are results.
 #[test]
 fn a_result_is_copied() -> Result<()> {
     for engine in tight() {
@@ -84,7 +85,7 @@ fn in_place_copies_an_array_read_later() -> Result<()> {
     for engine in [Engine::interp(), Engine::c()] {
         let a = squares();
         let b = a.update(1, 9);
-        // Reads `a` at indices that only `b` tells, so in a loop behind the update's.
+        // The indices of this gather depend on `b`, so it runs in a loop after the update.
         let ixs = b.map(|x| x % 3);
         let c = a.gather(&ixs);
         let got = c.force_with(&engine)?;
@@ -97,7 +98,7 @@ fn in_place_copies_an_array_read_later() -> Result<()> {
     Ok(())
 }
 
-/// Two updates of one array: each has its own copy of the old state.
+/// Two updates of one array: each copies the old state.
 #[test]
 fn two_updates_of_one_array() -> Result<()> {
     for engine in [Engine::interp(), Engine::c()] {
@@ -115,7 +116,7 @@ fn arrays_of_the_users_stay() -> Result<()> {
         let xs = Array::from(vec![1i64, 2, 3]);
         assert_eq!(xs.update(1, 9).force_with(&engine)?, [1, 9, 3]);
         assert_eq!(xs.force_with(&engine)?, [1, 2, 3]);
-        // Forced in between: the user has it.
+        // The user forced it in between and holds it.
         let ys = xs.map(|x| x * 10);
         ys.force_with(&engine)?;
         assert_eq!(ys.update(0, 0).force_with(&engine)?, [0, 20, 30]);

@@ -1,4 +1,4 @@
-//! Files: what is written is read again, and what is wrong with one is said.
+//! Files: round trips, and error messages for bad files.
 #![cfg(feature = "io")]
 
 #[cfg(feature = "arrow")]
@@ -32,19 +32,19 @@ use livefusion::prelude::*;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A folder for the files of a test.
+/// Creates a folder for the files of a test.
 fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A file with these bytes.
+/// Writes a file with these bytes.
 fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     path
 }
 
-/// What is said of something that must not work, without the path.
+/// Returns the error text of a result, without the path.
 #[track_caller]
 fn fault<T>(result: livefusion::io::Result<T>) -> String {
     let Err(e) = result else {
@@ -60,19 +60,19 @@ fn fault<T>(result: livefusion::io::Result<T>) -> String {
     }
 }
 
-/// A file in memory.
+/// Maps a raw file.
 fn map_raw<T: Scalar>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T>> {
     // SAFETY: tests have their own files, which nobody changes.
     unsafe { raw::map(path) }
 }
 
-/// A file in memory.
+/// Maps an NPY file.
 fn map_npy<T: npy::Stored, D: Rank>(path: impl AsRef<Path>) -> livefusion::io::Result<Array<T, D>> {
     // SAFETY: as above.
     unsafe { npy::map(path) }
 }
 
-/// The names of the files in a folder.
+/// Lists the file names in a folder.
 fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());

@@ -16,13 +16,14 @@ fn engines() -> [Engine; 3] {
     [Engine::interp(), Engine::jit(), Engine::c()]
 }
 
-/// How many programs an engine has compiled, and how many it was asked for again. Of what is prepared it is asked for each once.
+/// The number of compilations and of cache hits. A prepared program looks up each of its parts
+/// once.
 fn compiled(engine: &Engine) -> (u64, u64) {
     let counters = engine.counters();
     (counters.misses, counters.hits)
 }
 
-/// What a step of the Game of Life makes of cells with nothing around them.
+/// One step of the Game of Life, with dead cells around the board.
 fn life(cells: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let (h, w) = (cells.len() as i64, cells[0].len() as i64);
     let at = |i: i64, j: i64| match (0..h).contains(&i) && (0..w).contains(&j) {
@@ -68,7 +69,7 @@ fn game_of_life() -> Result<()> {
     Ok(())
 }
 
-/// The state is a matrix and a number, and what a step reads at random is the state itself.
+/// The state is a matrix and a number, and each step reads the matrix at random.
 #[test]
 fn shortest_paths() -> Result<()> {
     let n = 7;
@@ -102,7 +103,7 @@ fn shortest_paths() -> Result<()> {
     Ok(())
 }
 
-/// Lengths may change from step to step; the loop runs once, whichever of its results are wanted.
+/// Lengths may change between steps. The loop runs once, for any subset of its results.
 #[test]
 fn states_that_shrink() -> Result<()> {
     let engine = Engine::interp();
@@ -118,12 +119,12 @@ fn states_that_shrink() -> Result<()> {
     let before = engine.counters().misses;
     assert_eq!(halvings.force_with(&engine)?, 3 + 2 + 1);
     assert_eq!(odd.map(|x| x + 1).sum().force_with(&engine)?, 6);
-    // Only the sum was to be compiled.
+    // Only the sum needed compilation.
     assert_eq!(engine.counters().misses - before, 1);
     Ok(())
 }
 
-/// What a loop starts from is not changed, and from the third step on no memory is asked for.
+/// The start of a loop is unchanged, and steps allocate nothing from the third on.
 #[test]
 fn memory_is_used_again() -> Result<()> {
     let xs = Array::from(vec![1.0f64; 1000]);
@@ -138,7 +139,8 @@ fn memory_is_used_again() -> Result<()> {
     Ok(())
 }
 
-/// What a state was two steps ago is written over, also where a component is passed on to another one.
+/// A step overwrites the state of two steps before, also if a component is passed on as another
+/// one.
 #[test]
 fn memory_of_what_is_passed_on_is_used_again() -> Result<()> {
     let engine = Engine::interp();
@@ -151,13 +153,13 @@ fn memory_of_what_is_passed_on_is_used_again() -> Result<()> {
         (is, next)
     });
     assert_eq!(is.force_with(&engine)?[0], 21.0);
-    // The first three steps make an array each: those that the loop starts from are not changed.
+    // The first three steps allocate an array each, because the start of the loop must not change.
     assert_eq!(engine.counters().written_over, 17);
     assert_eq!(start.0.to_vec()?, vec![0.0; 100]);
     Ok(())
 }
 
-/// Loops may be in each other's steps and starts; what they capture from outside is computed before.
+/// Loops may occur in each other's steps and starts; captured values are computed before.
 #[test]
 fn loops_of_loops() -> Result<()> {
     let five = iterate_n(5, &Array::scalar(0i64), |n| n + 1);
@@ -174,14 +176,14 @@ fn loops_of_loops() -> Result<()> {
 #[test]
 fn mistakes() -> Result<()> {
     let xs = Array::from(vec![4i64, 2, 0]);
-    // An error in a step has the place of its call.
+    // An error in a step reports the location of its call.
     let line = line!() + 1;
     let error = iterate_n(2, &xs, |ys| ys.map(|x| 8 / (x - 2)))
         .force()
         .unwrap_err();
     assert_eq!(error.location.map(|l| l.line()), Some(line));
     assert!(matches!(error.kind, ErrorKind::Division { .. }));
-    // So has one that was found while it was traced.
+    // So does an error that tracing found.
     let two = Array::from(vec![1i64, 2]);
     let line = line!() + 1;
     let error = iterate_n(2, &xs, |ys| ys.zip_with(&two, |a, b| a + b)).force();
@@ -227,7 +229,7 @@ fn loops(program: &impl Force) -> Result<String> {
         .join("\n"))
 }
 
-/// The Mandelbrot set of arrays of points gives the loop that it gives point by point.
+/// The Mandelbrot set, written with arrays of points, lowers to the same loop as point by point.
 #[test]
 fn maps_alone_become_scalar_loops() -> Result<()> {
     let points: Vec<(f64, f64)> = (0..40)
@@ -253,7 +255,7 @@ fn maps_alone_become_scalar_loops() -> Result<()> {
     assert_eq!(a.force()?.into_vec()?, b.force()?.into_vec()?);
     let all = a.to_vec()?;
     assert!(all.contains(&50) && all.iter().any(|n| *n < 10));
-    // Results of one such loop, of several components, fuse with what is made of them.
+    // Several results of such a loop fuse with their consumers.
     let (x, y) = (Array::from(vec![1i64, 2]), Array::from(vec![10i64, 20]));
     let (u, v) = iterate_n(3, (&x, &y), |(u, v)| (v.clone(), u + v));
     let both = u.zip_with(&v, |a, b| a * b);
@@ -262,7 +264,7 @@ fn maps_alone_become_scalar_loops() -> Result<()> {
     Ok(())
 }
 
-/// Loops over delayed scalars are computed where these are.
+/// Loops over delayed scalars are computed at their consumers' loop level.
 #[test]
 fn scalars_alone_become_scalar_loops() -> Result<()> {
     let xs = Array::from(vec![2.0f64, 7.0]);
@@ -276,7 +278,7 @@ fn scalars_alone_become_scalar_loops() -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with what is made of a loop is told before the loop runs, which would fail in another way.
+/// An error in a consumer is reported before the loop runs, which would fail differently.
 #[test]
 fn mistakes_are_told_first() {
     let xs = Array::from(vec![1i64, 2]);
@@ -293,7 +295,7 @@ fn mistakes_are_told_first() {
     ));
 }
 
-/// Shapes that no step changes are known behind the loop.
+/// A shape that no step changes is known after the loop.
 #[test]
 fn shapes_stay_known() -> Result<()> {
     let start = Array::from([[1i64, 2, 3], [4, 5, 6]]);
@@ -311,8 +313,8 @@ fn shapes_stay_known() -> Result<()> {
     Ok(())
 }
 
-/// What steps need of other arrays than the state is passed over once, before the first step; not if there is none. What only
-/// maps such arrays stays in the step.
+/// Folds of captured arrays run once, before the first step, and not at all without steps. Maps of
+/// captured arrays stay in the step.
 #[test]
 fn iterate_computes_invariant_values_once() -> Result<()> {
     let weights = Array::from(vec![3i64, -1, 4, -5]);

@@ -1,4 +1,4 @@
-//! Kernels of users, written in safe code: whatever they do with their frames, nothing is read that is gone.
+//! User-defined kernels in safe code cannot cause reads of freed memory.
 #![forbid(unsafe_code)]
 
 use livefusion::prelude::*;
@@ -8,10 +8,10 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::sync::{Arc, Mutex};
 
-/// What a kernel does to its frame before and behind each span.
+/// A change of a frame, before and after each span.
 type Deed = Arc<dyn Fn(&mut Frame<'_>) + Send + Sync>;
 
-/// The interpreter, and something done to each frame.
+/// The interpreter, with a change applied to each frame.
 struct Meddling {
     inner: InterpBackend,
     deed: Deed,
@@ -58,12 +58,13 @@ fn forced(deed: Deed) {
     let builder = Engine::builder().backend(backend);
     let engine = builder.threads(4).eager().build();
     let xs = Array::from((0..5000).map(f64::from).collect::<Vec<_>>());
-    // It may fail, or come to something else: the kernel is wrong.
+    // The result may be an error or a wrong value, because the kernel is wrong.
     let _ = xs.map(|x| x + 1.0).force_with(&engine);
     let _ = xs.filter(|x| x.gt(9.0)).force_with(&engine);
 }
 
-/// A buffer that a kernel gets hold of is its own: nobody else has it, also when the engine is gone.
+/// A kernel owns each buffer that it takes from its frame. The buffer stays exclusive after the
+/// engine is gone.
 #[test]
 fn kernel_owns_arrays_taken_from_its_frame() {
     type Taken = (Vec<u64>, Buffer);
@@ -79,7 +80,7 @@ fn kernel_owns_arrays_taken_from_its_frame() {
             }
         }
     }));
-    // Memory that was given back is used again by these.
+    // Allocate arrays that reuse freed memory.
     let others: Vec<_> = (0..64).map(|_| Array::from(vec![7.0; 5000])).collect();
     assert!(others.iter().all(|o| o.force().is_ok()));
     let kept = kept.lock().unwrap();
@@ -90,7 +91,7 @@ fn kernel_owns_arrays_taken_from_its_frame() {
     }
 }
 
-/// Another frame in place of the engine's, arrays in other slots, words of nobody: no crash.
+/// A frame may be replaced, have its arrays permuted, or hold arbitrary words: no crash.
 #[test]
 fn a_kernel_may_do_to_its_frame_what_it_likes() {
     let deeds: [Deed; 6] = [
@@ -113,7 +114,7 @@ fn a_kernel_may_do_to_its_frame_what_it_likes() {
     }
 }
 
-/// A backend that keeps none of the promises that a caller might go on with for ever, or count on.
+/// A backend that breaks the promises that callers rely on, such as progress.
 struct Idle(u8);
 
 struct Idler(Arc<dyn Kernel>, u8);
@@ -170,7 +171,7 @@ fn a_kernel_that_does_nothing_is_an_error() {
         };
         let said = |why: &str| Err(format!("`force`: {why}"));
         assert_eq!(on(0), said("a kernel paused without a step"));
-        assert_eq!(on(1), Ok(100_000)); // A chunk has a step at least.
+        assert_eq!(on(1), Ok(100_000)); // A chunk has at least one step.
         assert!(on(3).is_err());
         assert_eq!(on(2), said("the backend gave 0 kernels for 1 loops"));
     }

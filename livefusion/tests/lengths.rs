@@ -1,5 +1,7 @@
-//! Lengths that are known at run time only: those that are equal by algebra are one length. Arrays of them go in one loop,
-//! nothing is checked that cannot fail, and what differs is the same mistake as ever.
+//! Delayed lengths: algebraically equal ones are one length.
+//!
+//! Arrays of equal lengths share a loop, checks that cannot fail are omitted, and unequal lengths
+//! give the usual error.
 
 use livefusion::ast::{BodyBuilder, Builder, Ensure, Len, Node, TermId};
 use livefusion::prelude::*;
@@ -16,7 +18,7 @@ fn engines() -> [Engine; 3] {
     [Engine::interp(), Engine::jit(), Engine::c()]
 }
 
-/// A length that only a loop tells.
+/// A length that is known only after a loop.
 fn late(n: u64) -> Scalar {
     iota(99).filter(move |x| x.lt(n)).len()
 }
@@ -37,8 +39,8 @@ fn times(n: &Scalar, m: &Scalar) -> Scalar {
     (n, m).zip_with(|n, m| n * m)
 }
 
-/// What the loops of a program that pass over elements have: how many there are, how many arrays they write, how often
-/// one checks something, and whether any asks for elements on demand.
+/// Counts of a program's element loops. They are the loops, written arrays, and checks, and whether
+/// any loop needs cursors.
 #[derive(PartialEq, Eq, Debug)]
 struct Found {
     loops: usize,
@@ -61,7 +63,7 @@ fn found(explained: &Explanation) -> Found {
     }
 }
 
-/// One loop, which checks so much.
+/// One loop with `checks` checks.
 fn one_loop(checks: usize) -> Found {
     Found {
         loops: 1,
@@ -136,7 +138,7 @@ fn the_length_of_what_keeps_it_is_that_of_its_input() -> Result<()> {
         let m = matrix(n, m).flatten();
         (&m.map(|x| x + 1) + &row(&m.map(|x| x + 2).len())).sum()
     })?;
-    // That no `u64` counts the elements of all rows is checked once for each of them.
+    // One check per row: the total number of elements must fit a `u64`.
     assert_eq!((found, sum), (one_loop(1), 36 + 6 + 55 + 6));
     Ok(())
 }
@@ -175,14 +177,14 @@ fn shapes_that_are_known_at_run_time_only() -> Result<()> {
             (1, 0, false),
             "case {k}"
         );
-        // A level of rows each.
+        // One level of rows each.
         let levels = if k < 6 { 1 } else { 2 };
         assert_eq!(found.checks, levels, "case {k}");
     }
     Ok(())
 }
 
-/// Matrices and cubes that come in, each with a shape of its own.
+/// Input matrices and cubes, each with its own shape.
 #[test]
 fn inputs_of_equal_shapes_are_rows_of_one_loop() -> Result<()> {
     for engine in engines() {
@@ -237,13 +239,13 @@ fn lengths_that_differ_are_a_mistake() {
         let (a, b) = (cube(&n, &m, &n), cube(&n, &n, &n));
         let both = &a + &b;
         assert_mismatch(both.force_with(&engine).map(|_| ()), 3, 4, line!() - 1);
-        // As many elements, but not one shape.
+        // Equal element counts, but different shapes.
         let both = &matrix(&n, &m).flatten() + &matrix(&m, &n).flatten();
         assert!(both.sum().force_with(&engine).is_ok());
     }
 }
 
-/// Constants that make lengths equal, or not, are looked at wherever a graph is recognised.
+/// Cached graphs compare the constants on which equality of lengths depends.
 #[test]
 fn other_constants_may_be_other_lengths() -> Result<()> {
     let engine = Engine::interp();
@@ -261,7 +263,7 @@ fn other_constants_may_be_other_lengths() -> Result<()> {
     Ok(())
 }
 
-/// So are those of a length that is asked for, which is in memory beside the one that it is equal to.
+/// The same applies to a requested length, which is in memory next to its equal.
 #[test]
 fn constants_of_a_root_may_be_another_length() -> Result<()> {
     for engine in engines() {
@@ -281,7 +283,7 @@ fn constants_of_a_root_may_be_another_length() -> Result<()> {
     Ok(())
 }
 
-/// Constants of scalars that are no lengths may be any: the graph is recognised.
+/// Constants of other scalars may differ: the cached graph still matches.
 #[test]
 fn constants_that_are_no_lengths_are_recognised() -> Result<()> {
     let engine = Engine::interp();
@@ -301,8 +303,8 @@ fn constants_that_are_no_lengths_are_recognised() -> Result<()> {
     Ok(())
 }
 
-/// What a computation ensures is said of its constants, and rows of a constant are checked against those that they are zipped
-/// with.
+/// The error of an assertion reports its constants. Rows of constant length are checked against
+/// their zip partners.
 #[test]
 fn ensured_length_error_names_its_constants() -> Result<()> {
     let call = || Builder::named("test");
@@ -344,7 +346,7 @@ fn ensured_length_error_names_its_constants() -> Result<()> {
     Ok(())
 }
 
-/// A step of a random computation: what it does, with which earlier values.
+/// A step of a random computation: an operation, and the indices of earlier values.
 type Step = (u8, usize, usize);
 
 fn step(values: &[(Scalar, Option<u64>)], (what, i, j): Step) -> (Scalar, Option<u64>) {
@@ -389,7 +391,8 @@ fn step(values: &[(Scalar, Option<u64>)], (what, i, j): Step) -> (Scalar, Option
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Lengths are what Rust says, and arrays of them fit if these are equal; a division by zero is one, wherever it is.
+    /// Lengths equal those of plain Rust, and arrays of equal lengths zip. A division by zero stays
+    /// one.
     #[test]
     fn algebra_changes_no_length_and_no_error(
         start in prop::array::uniform3(0u64..5),
@@ -405,7 +408,8 @@ proptest! {
         }
         let capped: Vec<_> = values.iter().map(|(a, x)| (a.map(|a| a.min(5)), x.map(|x| x.min(5)))).collect();
         for (value, expected) in &values {
-            // What is asked for is never another node: what it is computed from may be.
+            // The result is a node of its own, so that only its operands can be unified with
+            // others.
             let got = value.map(|x| x ^ 1).force_with(&engine);
             match expected {
                 Some(x) => prop_assert_eq!(got.unwrap(), x ^ 1),
@@ -431,7 +435,7 @@ fn is_division(got: &Result<u64>) -> bool {
     matches!(kind, Some(ErrorKind::Division { .. }))
 }
 
-/// The sum of arrays of these sizes, of which some may be divisions by zero.
+/// Checks the sum of arrays of these sizes, some of which may be divisions by zero.
 fn check(
     a: Option<u64>,
     b: Option<u64>,
@@ -444,7 +448,7 @@ fn check(
             let differ = matches!(e.kind, ErrorKind::LengthMismatch { .. });
             prop_assert!(a != b && differ, "{:?}", e);
         }
-        // Of several mistakes, any may be the one that is reported.
+        // Of several errors, any may be reported.
         (_, _, Err(e)) => {
             let differ = matches!(e.kind, ErrorKind::LengthMismatch { .. });
             prop_assert!(differ || is_division(&Err(e)));
@@ -454,7 +458,7 @@ fn check(
     Ok(())
 }
 
-/// Positions and counts as well as lengths: a negative one is an error of the scalar.
+/// Negative delayed positions, counts and lengths are errors of the scalar.
 #[test]
 fn length_of_any_integer_type_may_be_delayed_and_a_negative_one_is_an_error() -> Result<()> {
     fn check<I: Int>(to: fn(livefusion::Exp<i64>) -> livefusion::Exp<I>) -> Result<()> {

@@ -1,5 +1,6 @@
-//! Golden loops: what programs lower to, before and after optimisation.
-//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
+//! Golden loops: programs before and after optimisation.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion` rewrites the golden files.
 
 use crate::common::golden;
 use livefusion::ast::{BodyBuilder, Builder, Value};
@@ -9,7 +10,7 @@ use livefusion::{Clustering, stages};
 use loop_lang::verify::verify;
 use loop_lang::{Const, Op, Ty};
 
-/// Every loop of a program as text, lowered and optimised.
+/// The text of every loop of a program, lowered and optimised.
 fn loops(program: &(impl Force + ?Sized)) -> Vec<String> {
     loops_of(stages::graph(program).expect("graph"))
 }
@@ -120,8 +121,8 @@ fn index_functions_are_computed_where_they_are_read() {
     one_loop("checked_index_of_map.loop", &sampled);
 }
 
-/// Whatever a combinator is called, its loop verifies, can be read again, and runs everywhere; errors and
-/// reports have the name as it is.
+/// Any name of a combinator works: its loop verifies, parses and runs on all backends. Errors and
+/// reports keep the name unchanged.
 #[test]
 fn any_name_goes_through() {
     let names = [

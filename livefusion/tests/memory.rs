@@ -1,14 +1,16 @@
-//! What happens where there is not enough memory. Linux only: the shell limits the address space.
+//! Out-of-memory behaviour.
+//!
+//! Linux only: the shell limits the address space.
 #![cfg(target_os = "linux")]
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Segmented};
 use std::process::Command;
 
-/// Set where a test runs itself with less memory.
+/// The variable that marks a test process with limited memory.
 const LIMITED: &str = "LIVEFUSION_TEST_WITH_LITTLE_MEMORY";
 
-/// Runs a test of this file again, in a process that may have so many KiB.
+/// Runs a test of this file in a process with `kib` KiB of memory.
 fn with_kib(kib: u64, test: &str) {
     let me = std::env::current_exe().expect("this program");
     let limited = format!("ulimit -v {kib} && exec \"$0\" --exact {test} --nocapture");
@@ -43,12 +45,12 @@ fn no_room_for_a_copy_is_an_error() {
     is_missing(forced.to_vec(), N as u64);
     is_missing(forced.into_vec(), N as u64);
     is_missing(zip((&xs, &xs)).to_vec(), 2 * N as u64);
-    // One by one the elements need no room.
+    // Iteration needs no extra memory.
     assert_eq!(xs.iter().expect("in memory").nth(N - 1), Some(0));
     let rows = Segmented::new(&Array::from(vec![N as u64]), &xs);
     is_missing(rows.to_vecs(), N as u64);
     drop(rows);
-    // The one that nobody else has is not copied.
+    // A uniquely owned array is not copied.
     assert_eq!(xs.into_vec().expect("no copy").len(), N);
 }
 
@@ -57,7 +59,7 @@ fn no_room_for_the_vectors_of_segments_is_an_error() {
     if !is_limited() {
         return with_kib(320 << 10, "no_room_for_the_vectors_of_segments_is_an_error");
     }
-    // Each empty segment is a vector: three words where its length is one.
+    // Each empty segment becomes a vector of three words, while its length is one word.
     const N: usize = 8 << 20;
     let none = Array::<u8>::from(vec![]);
     let rows = Segmented::new(&Array::from(vec![0u64; N]), &none);

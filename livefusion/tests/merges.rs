@@ -1,7 +1,8 @@
-//! `merge`, `interleave` and `combine` of what is computed: one loop, in which each side goes on where its last element was
-//! taken.
+//! `merge`, `interleave` and `combine` of computed arrays in one loop.
 //!
-//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
+//! Each input resumes after its last element.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion` rewrites the golden file.
 
 use crate::common::filters::{even, evens, kept, numbers, small, smalls};
 use crate::common::{engines, golden, shape};
@@ -9,7 +10,7 @@ use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Either side ends first, or both do together; either may be empty.
+/// Lengths such that either input ends first, or both at once; either may be empty.
 const LENGTHS: [(usize, usize); 8] = [
     (0, 0),
     (0, 9),
@@ -21,7 +22,7 @@ const LENGTHS: [(usize, usize); 8] = [
     (4_000, 9_000),
 ];
 
-/// What a merge takes: the first of the left while it may stand before the first of the right.
+/// Reference merge: takes from the left while `in_order` holds for the two heads.
 fn merged<T: Copy>(left: &[T], right: &[T], in_order: impl Fn(T, T) -> bool) -> Vec<T> {
     let (mut i, mut j, mut all) = (0, 0, Vec::new());
     while i < left.len() || j < right.len() {
@@ -67,7 +68,8 @@ fn sides_end_in_either_order() -> Result<()> {
     Ok(())
 }
 
-/// A side in memory, one that is an index function, cheap or not, and one that may fail behind its end.
+/// Inputs: an array in memory, cheap and expensive index functions, and a filter that could fail
+/// after its end.
 #[test]
 fn sides_in_memory_are_read_at_a_position() -> Result<()> {
     for engine in engines() {
@@ -118,7 +120,7 @@ fn in_turn() -> Result<()> {
             let right = evens(&b).map(|x| -x);
             let all = evens(&a).interleave(&right);
             assert_eq!(all.force_with(&engine)?, want, "{n}");
-            // What is made in the same steps cannot be advanced in turn.
+            // Arrays of the same steps cannot advance in turn.
             let (kept, sums) = (evens(&a), evens(&a).scan(0, |a, b| a + b));
             let apart = sums.zip_with(&kept, |sum, x| sum - x);
             let both = kept.interleave(&kept.zip_with(&apart, |x, _| -x));
@@ -145,7 +147,7 @@ fn by_flags() -> Result<()> {
             let want: Vec<i64> = want.flatten().copied().collect();
             assert_eq!(want.len(), n);
             let (x, z) = (Array::from(xs), Array::from(zs));
-            // As many as the flags ask for.
+            // As many elements as the flags request.
             let (x, z) = (evens(&x).take(trues), smalls(&z).take(n - trues));
             let all = Array::from(flags).combine(&x, &z);
             assert_eq!(shape(&[all.node().clone()])?, (1, 1));
@@ -188,7 +190,7 @@ fn lengths_that_do_not_fit() -> Result<()> {
     Ok(())
 }
 
-/// The loop that counts how many elements there are does not trap, and ends all the same.
+/// The counting loop does not trap, but still ends on a length error.
 #[test]
 fn lengths_that_do_not_fit_are_found_while_elements_are_counted() -> Result<()> {
     for engine in engines() {
@@ -205,7 +207,7 @@ fn lengths_that_do_not_fit_are_found_while_elements_are_counted() -> Result<()> 
     Ok(())
 }
 
-/// The order is asked about elements that are there, and about no others.
+/// The order is called only for existing elements.
 #[test]
 fn the_order_is_not_asked_behind_an_end() -> Result<()> {
     for engine in engines() {
@@ -249,7 +251,8 @@ fn merges_of_merges() -> Result<()> {
     Ok(())
 }
 
-/// Whatever a cursor delivers: elements of segments, what ends early, a scan, a zip; and on a side of a zip.
+/// Every kind of cursor as an input: elements of segments, arrays with exits, scans, zips. Also a
+/// merge as an input of a zip.
 #[test]
 fn all_that_a_cursor_delivers() -> Result<()> {
     for engine in engines() {
@@ -290,7 +293,7 @@ fn all_that_a_cursor_delivers() -> Result<()> {
                 assert_eq!(shape(&[all.node().clone()])?, (1, 1), "{name}");
                 assert_eq!(all.force_with(&engine)?, want, "{name}, {n} and {m}");
             }
-            // A side of a side, of a zip and of a merge.
+            // An input of an input, of a zip and of a merge.
             let ones = merged(&sums, &spread, |x, y| x <= y);
             let want: Vec<i64> = ones.iter().zip(&before).map(|(x, y)| x * 2 - y).collect();
             let all = c
@@ -334,7 +337,8 @@ fn zips_on_sides_and_merges_on_sides_of_zips() -> Result<()> {
     Ok(())
 }
 
-/// What else uses a side runs along, and so does what uses the merge, or its beginning.
+/// Other consumers of an input fuse into the loop, and so do consumers of the merge or of its
+/// prefix.
 #[test]
 fn consumers_join_the_loop() -> Result<()> {
     for engine in engines() {
@@ -367,7 +371,7 @@ fn consumers_join_the_loop() -> Result<()> {
     Ok(())
 }
 
-/// Both sides are of one stream, or one is in the other.
+/// Both inputs come from one stream, or one input contains the other.
 #[test]
 fn sides_of_one_stream() -> Result<()> {
     for engine in engines() {
@@ -395,7 +399,7 @@ fn sides_of_one_stream() -> Result<()> {
     Ok(())
 }
 
-/// Pairs: the fields of an element move together, and what nobody asks for is not computed.
+/// Pairs: the fields of an element move together, and unused fields are not computed.
 #[test]
 fn pairs_by_key() -> Result<()> {
     for engine in engines() {
@@ -419,7 +423,7 @@ fn pairs_by_key() -> Result<()> {
     Ok(())
 }
 
-/// A side whose elements are those of several streams, one behind the other; and a merge among such streams.
+/// An append as an input of a merge, and a merge as a part of an append.
 #[test]
 fn appends_on_sides_and_merges_in_appends() -> Result<()> {
     for engine in engines() {
@@ -446,12 +450,14 @@ fn appends_on_sides_and_merges_in_appends() -> Result<()> {
     Ok(())
 }
 
-/// Values of segments that are in memory are as many as there are segments, however often a side is asked.
+/// Per-segment values in memory have one element per segment, regardless of how often a cursor
+/// advances.
 #[test]
 fn values_of_segments_on_a_side() -> Result<()> {
     for engine in engines() {
         for n in [0u64, 1, 3] {
-            // What a filter leaves has another rate than the lengths in memory, and is read beside them.
+            // A filter's result has another rate than the lengths in memory, and is read next to
+            // them.
             let (lengths, all) = (Array::from(vec![2u64; n as usize]), iota(2 * n));
             let values = all.filter(|x| (x % 2).eq(0));
             let spread = Segmented::replicate(&lengths, &values);

@@ -1,4 +1,4 @@
-//! What errors say: which call, which element, what was expected and what was there.
+//! Error messages: the call, the element, the expected and the actual value.
 
 use crate::common::engines;
 use livefusion::prelude::*;
@@ -68,7 +68,7 @@ fn the_element_at_fault_is_told() {
         assert_eq!(e.element, Some(30_017));
         let end = ", element 30017: expected a divisor other than 0, got 12 / 0";
         assert!(e.to_string().ends_with(end), "{e}");
-        // It is the position in what the loop runs over, also behind a filter.
+        // The position counts iterations of the loop, also after a filter.
         let e = error(&xs.filter(|x| x.ne(2)).map(|x| x % 0).sum(), &engine);
         assert_eq!(e.element, Some(0));
         let at = iota(9).map(|i| i.eq(7).cond(-4i64, 2));
@@ -79,7 +79,7 @@ fn the_element_at_fault_is_told() {
                 .ends_with("element 7: expected an index below 3, got -4"),
             "{e}"
         );
-        // Where segments run inside of segments, one number would not say which.
+        // In nested segments, one number would be ambiguous.
         let rows = Segmented::from_vecs(vec![vec![1i64], vec![0, 2]]);
         let e = error(
             rows.zip_with_each(&rows.sum(), |a, t| t / a).data(),
@@ -128,8 +128,8 @@ fn conditions_nest_as_deep_as_is_documented() {
     }
 }
 
-/// Three arrays of different lengths in one loop, of which two are zipped with the third later: who is at fault is named by
-/// the lengths that it is given.
+/// Three arrays of different lengths in one loop, two of which are zipped with the third later. The
+/// reported lengths identify the zip.
 #[test]
 fn a_zip_is_told_of_its_own_lengths() {
     for engine in engines() {

@@ -1,5 +1,6 @@
-//! What works alone, together: sorts, codes, pairs, the largest few, random numbers, complex numbers and halves, at small sizes and at
-//! some of several chunks, on each engine.
+//! Combinations of features: sorts, codes, pairs, `top`, random numbers, complex numbers, halves.
+//!
+//! Sizes are small, and several chunks, on each engine.
 
 use crate::common::engines;
 use livefusion::prelude::*;
@@ -15,7 +16,7 @@ fn all_engines() -> Vec<Engine> {
     engines().into_iter().chain(threads).collect()
 }
 
-/// Keys and values from one key of a generator.
+/// Random keys and values.
 fn drawn(key: u64, n: u64) -> (Array<u64>, Array<i64>) {
     let keys = random::bits(key, n).map(|x| x % 50 * 7);
     (keys, random::integers(key + 1, n, -1000, 1000))
@@ -157,7 +158,7 @@ fn halves_become_complex_numbers_of_segments() -> Result<()> {
     Ok(())
 }
 
-/// A start that is computed when the program runs.
+/// The start is computed at run time.
 #[test]
 fn aggregates_may_start_from_what_was_computed() -> Result<()> {
     for n in SIZES {

@@ -1,10 +1,12 @@
-//! Means, variances and deviations against exact ones, far from zero and near it; infinities and NaN.
+//! Means, variances and deviations, against exact results.
+//!
+//! Numbers lie near zero and far from it, with infinities and NaN.
 
 use crate::common::{engines, shape};
 use livefusion::Result;
 use livefusion::prelude::*;
 
-/// Numbers on a grid: integers, of which each stands for itself times a power of two.
+/// Numbers on a grid: integers times a power of two.
 struct Grid {
     numbers: Vec<i64>,
     /// The centre of the numbers.
@@ -13,7 +15,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// So many numbers, from an offset on and less than a width away from it.
+    /// `n` numbers in `offset..offset + width`.
     fn new(seed: u64, n: usize, (offset, width): (i64, u64), exponent: i32) -> Grid {
         let mut state = seed;
         let mut next = || {
@@ -45,7 +47,7 @@ impl Grid {
         self.doubles().into_iter().map(|x| x as f32).collect()
     }
 
-    /// The mean, rounded once, and one that is exact to more than an `f64`'s bits.
+    /// The mean, rounded once, and a mean with more precision than an `f64`.
     fn mean(&self) -> f64 {
         let sum: i128 = self.numbers.iter().map(|k| i128::from(*k)).sum();
         ratio(sum, self.numbers.len() as i128) * self.unit()
@@ -72,7 +74,7 @@ fn ratio(a: i128, b: i128) -> f64 {
     sticky as f64 * 2f64.powi(-shift)
 }
 
-/// How many floats lie between two.
+/// The number of floats between two.
 trait Ulps: Copy {
     fn ulps(self, other: Self) -> u64;
 }
@@ -97,7 +99,8 @@ impl Ulps for f32 {
     }
 }
 
-/// Mean and variance, whole, along both axes of one row, and of one segment: all but the last two by whole folds.
+/// Mean and variance of the whole array, along both axes of one row, and of one segment. All but
+/// the last two use whole folds.
 fn found<T: Float>(xs: &Array<T>, engine: &Engine) -> Result<[(T, T); 3]> {
     let n = xs.len().force_with(engine)?;
     let row = xs.reshape((1u64, n));
@@ -117,7 +120,8 @@ fn found<T: Float>(xs: &Array<T>, engine: &Engine) -> Result<[(T, T); 3]> {
     Ok([(a, b), (c, d), (e, f)])
 }
 
-/// Lengths, offsets and widths. The last ones are short of an `f32`'s and an `f64`'s whole numbers.
+/// Lengths, offsets and widths. The last ones stay just within the exact integers of an `f32` or an
+/// `f64`.
 fn grids(bits: u32, lengths: &[usize]) -> Vec<Grid> {
     let mut all = Vec::new();
     let most = 1i64 << (bits - 1);
@@ -136,7 +140,7 @@ fn grids(bits: u32, lengths: &[usize]) -> Vec<Grid> {
 
 const LENGTHS: &[usize] = &[1, 2, 3, 31, 1000, 16_385, 50_003];
 
-/// By how many ulps means and variances are off at most, whole and along axes, over all grids.
+/// The maximum error in ulps of means and variances over all grids, whole and along axes.
 fn worst<T: Float + Ulps>(
     grids: &[Grid],
     numbers: impl Fn(&Grid) -> Vec<T>,
@@ -263,16 +267,16 @@ fn mean_and_var_of_what_is_not_finite_are_what_the_docs_say() -> Result<()> {
         let (mean, var) = of(xs)?;
         assert!(mean.is_nan() && var.is_nan(), "{mean} {var}");
     }
-    // Sums and squares that are no finite numbers any more.
+    // Sums and squares that overflow.
     assert_eq!(of(vec![1.7e308, 1.7e308])?.0, inf);
     assert_eq!(of(vec![1e200, 3e200])?, (2e200, inf));
-    // Of one element, and of equal ones, it is 0.
+    // The variance of one element, or of equal ones, is 0.
     for x in [0.0, 0.1, -1e300, f64::MIN_POSITIVE / 8.0] {
         assert_eq!(of(vec![x])?, (x, 0.0));
         assert_eq!(of(vec![x; 33_333]).map(|m| m.1)?, 0.0);
     }
     assert_eq!(of(vec![0.1; 33_333])?.0, 0.1);
-    // An `f32` is an `f64` until the end.
+    // An `f32` accumulates as an `f64`.
     let large = Array::from(vec![f32::MAX, f32::MAX, f32::MAX, -f32::MAX]);
     assert_eq!(large.mean().force()?, f32::MAX / 2.0);
     Ok(())
@@ -299,7 +303,7 @@ fn var_with_a_first_element_far_from_all_others_keeps_its_digits() -> Result<()>
     let mut grid = Grid::new(4, 80_000, (1 << 30, 1 << 8), -20);
     grid.numbers[0] = 0;
     let var = Array::from(grid.doubles()).var().force()?;
-    // One lane of a chunk, of 2048 elements, has its squares about that element.
+    // One lane of a chunk, of 2048 elements, takes its squares relative to that element.
     assert!(var.ulps(grid.var()) <= 4096, "{var} for {}", grid.var());
     Ok(())
 }
@@ -357,7 +361,7 @@ fn mean_and_var_on_several_threads_have_the_same_bits() -> Result<()> {
     Ok(())
 }
 
-/// The examples at their full lengths, by `LF_MOMENTS=100000000`, in a release build.
+/// The examples at full length, with `LF_MOMENTS=100000000` in a release build.
 #[test]
 fn mean_and_var_of_very_many_elements_keep_their_digits() -> Result<()> {
     let Some(n) = std::env::var("LF_MOMENTS")

@@ -30,12 +30,12 @@ fn ints() -> Vec<Vec<i64>> {
     vec![vec![3, 1, 4, 1], vec![], vec![5], vec![9, 2, 6], vec![0, 0]]
 }
 
-/// Those without empty ones, for what needs an element.
+/// The non-empty rows, for combinators that need an element.
 fn full() -> Vec<Vec<i64>> {
     ints().into_iter().filter(|r| !r.is_empty()).collect()
 }
 
-/// The closure on all segments gives what it gives on each of them, alone.
+/// Asserts that the closure on all segments equals the closure on each segment alone.
 fn arrays<T, U>(rows: &[Vec<T>], f: impl Fn(Array<T>) -> Array<U>) -> Segmented<U>
 where
     T: Elt + Clone,
@@ -48,7 +48,7 @@ where
     // No segments at all.
     let none = Segmented::<T>::from_vecs(vec![]).map_segments(&f);
     assert_eq!(none.to_vecs().expect("of no rows"), Vec::<Vec<U>>::new());
-    // Data that is computed, and its lengths.
+    // Computed data and lengths.
     let computed = Segmented::from_vecs(rows.to_vec()).filter(|_| true);
     assert_eq!(
         computed.map_segments(&f).to_vecs().expect("computed"),
@@ -78,7 +78,8 @@ fn loops(result: &impl Force) -> usize {
     result.explain().unwrap().loops.len()
 }
 
-/// The error, of a combinator that was called behind a line of the same file, or anywhere in that.
+/// Returns the error of a combinator, which must be called after `line` of the test file, or
+/// anywhere in that file.
 #[track_caller]
 fn error_of<T: Debug>(result: Result<T, Error>, line: impl Into<Option<u32>>) -> Error {
     let error = result.expect_err("an error");

@@ -7,51 +7,53 @@ use proptest::prelude::{
 };
 use proptest::test_runner::RngSeed;
 
-/// A step of a closure. All numbers stay below 10^6, so that none wraps.
+/// A step of a closure. All numbers stay below 10^6, so none wraps.
 #[derive(Clone, Debug)]
 enum Step {
     Map(i64, i64),
     Filter(i64),
     Sums,
-    /// From the left, from the number of elements on.
+    /// A sequential scan from the left, starting from the number of elements.
     InOrder,
-    /// Before each element the largest, at least the sum of all modulo 7.
+    /// The running maximum before each element, at least the sum of all modulo 7.
     Largest,
     Take(u64),
-    /// At most half of them.
+    /// Takes at most half of the elements.
     TakeHalf,
     Drop(u64),
-    /// Before the first multiple.
+    /// Takes elements before the first multiple.
     TakeWhile(i64),
-    /// Up to the first for which a division by it, less an offset, gives this or less; it may be a division by zero.
+    /// Takes elements up to the first one `x` for which a division by `x` minus an offset gives at
+    /// most this. The division may be by zero.
     Until(i64, i64),
     DropWhile(i64),
     Reverse,
     Shift(i64),
     /// The sum of each element and its neighbours.
     Around,
-    /// Less the sum of all.
+    /// Subtracts the sum of all.
     Centre,
-    /// With the element at an index that it tells.
+    /// Adds the element at an index computed from the element.
     ReadOwn,
     ReadInvariant,
     ZipInvariant,
     Unique,
-    /// `0..x % 4` plus x, of each element x.
+    /// For each element x: `0..x % 4` plus x.
     Spread,
     Zip(Vec<Step>),
     Append(Vec<Step>),
-    /// The one that is not larger first.
+    /// Merges; the smaller or equal element comes first.
     Merge(Vec<Step>),
-    /// With the running sums.
+    /// Interleaves with the running sums.
     Interleave,
-    /// Of `0..x % 4`, plus the sum of all, the sum of what the steps give.
+    /// For each of the pieces `0..x % 4` plus the sum of all: the sum of the steps' result.
     Pieces(Vec<Step>),
-    /// The numbers of the pieces' elements that stay, and these.
+    /// The numbers of kept elements per piece, and the elements.
     Kept(i64),
-    /// Of each kind modulo this, twice what it was so far, and the element: from the sum of all, modulo 7, on.
+    /// A running fold per residue of this: twice the state plus the element, starting from the sum
+    /// of all modulo 7.
     OfKinds(i64),
-    /// How often the element's kind, modulo the number of elements, came before it.
+    /// The number of earlier elements with the same residue, modulo the number of elements.
     Before,
 }
 use Step::*;
@@ -62,7 +64,7 @@ fn reduce(x: i64) -> i64 {
     x.rem_euclid(1009)
 }
 
-/// None for what fails.
+/// `None` for an error.
 fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
     let mut at = row.to_vec();
     for step in steps {
@@ -379,7 +381,7 @@ fn check(
 fn cases(usual: u32) -> ProptestConfig {
     let asked = std::env::var("LIVEFUSION_CASES").ok();
     let asked = asked.and_then(|n| n.parse().ok());
-    // Whoever asks for a number of cases gets others each time.
+    // An explicit number of cases uses a random seed.
     let rng_seed = match asked {
         Some(_) => RngSeed::Random,
         None => RngSeed::Fixed(7),
@@ -400,8 +402,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 1..5)
 }
 
-/// What raises the root of a loop, since it is computed again there, brings along segments whose lengths are computed again
-/// behind it: the search counted these as read.
+/// A recomputed node moves its loop's root to a new level, which needs segments whose lengths are
+/// recomputed later. The search counted these as reads.
 #[test]
 fn nested_search_counts_the_cost_of_its_plan() {
     let steps = [

@@ -1,4 +1,4 @@
-//! Rates in rates: `flat_map`, `combinations`, `cartesian`, and what they are of segments.
+//! Nested rates: `flat_map`, `combinations`, `cartesian`, also of segments.
 
 use crate::common::{engines, shape};
 use livefusion::Result;
@@ -7,7 +7,7 @@ use livefusion::prelude::*;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Events of up to six particles, of three coordinates each.
+/// Events of up to six particles, with three coordinates each.
 fn events(n: u64) -> Vec<Vec<(f64, f64, f64)>> {
     let mut state = 7u64;
     let mut next = || {
@@ -26,7 +26,7 @@ fn distance(a: (f64, f64, f64), b: (f64, f64, f64)) -> f64 {
     ((a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1) + (a.2 - b.2) * (a.2 - b.2)).sqrt()
 }
 
-/// How far apart the particles of each pair of an event are.
+/// The distance of each pair of particles in an event.
 fn distances(events: &Segmented<(f64, f64, f64)>) -> Segmented<f64> {
     events.combinations().map(|((ax, ay, az), (bx, by, bz))| {
         let (x, y, z) = (ax - bx, ay - by, az - bz);
@@ -35,7 +35,7 @@ fn distances(events: &Segmented<(f64, f64, f64)>) -> Segmented<f64> {
 }
 
 #[test]
-fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
+fn combinations__in_a_histogram_of_distances__are_in_its_loop() -> Result<()> {
     for engine in engines() {
         let all = events(200);
         let mut expected = [0u64; 20];
@@ -57,7 +57,7 @@ fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
             },
             |a, b| a + b,
         );
-        // The counts alone are written.
+        // Only the counts are written.
         assert_eq!(shape(&[counts.node()])?, (1, 1));
         assert_eq!(counts.force_with(&engine)?, expected[..]);
     }
@@ -98,7 +98,7 @@ fn folds_of_each_segment_are_in_the_same_nest() -> Result<()> {
     Ok(())
 }
 
-/// What a flattened program gives, segment by segment.
+/// Forces a flattened program, and splits its result by segment.
 fn pairs_of<T, U>(engine: &Engine, pairs: &Segmented<(T, U)>) -> Result<Vec<Vec<(T, U)>>>
 where
     T: Elt + PartialEq + std::fmt::Debug,
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn pairs_are_those_of_plain_loops(
+    fn combinations_and_cartesian__of_segments__are_nested_plain_loops(
         rows in prop::collection::vec((prop::collection::vec(-9i64..9, 0..6), prop::collection::vec(0u8..9, 0..6)), 0..6),
     ) {
         for engine in engines() {
@@ -138,16 +138,16 @@ proptest! {
             prop_assert_eq!(pairs_of(&engine, &left.combinations())?, expected);
             let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(x, y)).collect();
             prop_assert_eq!(pairs_of(&engine, &left.cartesian(&right))?, expected);
-            // What a filter leaves comes as a stream.
+            // A filtered input arrives as a stream.
             let some = left.filter(|x| (x % 2).eq(0)).cartesian(&right);
             let even = |x: &[i64]| x.iter().copied().filter(|x| x % 2 == 0).collect::<Vec<_>>();
             let expected: Vec<_> = rows.iter().map(|(x, y)| cartesian(&even(x), y)).collect();
             prop_assert_eq!(pairs_of(&engine, &some)?, expected);
-            // Pairs of what a filter leaves: it is in memory before.
+            // Pairs of filtered elements need them in memory first.
             let some = left.filter(|x| (x % 2).eq(0)).combinations();
             let expected: Vec<_> = xs.iter().map(|row| combinations(&even(row))).collect();
             prop_assert_eq!(pairs_of(&engine, &some)?, expected);
-            // Pairs of pairs: four loops in each other.
+            // Pairs of pairs: four nested loops.
             let four = left.combinations().combinations().map(|((a, b), (c, d))| a * b - c * d).sum();
             let four_of = |row: &Vec<i64>| -> i64 {
                 combinations(&combinations(row)).iter().map(|((a, b), (c, d))| a * b - c * d).sum()
@@ -171,7 +171,7 @@ proptest! {
             let expected: Vec<Vec<u64>> = rows.iter().map(many).collect();
             let sums: Vec<u64> = expected.iter().map(|r| r.iter().sum()).collect();
             let totals = two.sum();
-            // (As many segments as elements are one class, by their length.)
+            // If there are as many segments as elements, both lengths form one class.
             if rows.len() != rows.concat().len() {
                 prop_assert_eq!(shape(&[totals.node()])?, (1, 1));
             }
@@ -188,7 +188,7 @@ proptest! {
 }
 
 #[test]
-fn pairs_of_arrays_and_in_closures() -> Result<()> {
+fn combinations_and_cartesian__of_arrays_and_in_closures__are_nested_plain_loops() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(vec![3i64, 1, 4, 1, 5]);
         let ys = Array::from(vec![10i64, 20]);
@@ -213,7 +213,7 @@ fn pairs_of_arrays_and_in_closures() -> Result<()> {
 }
 
 #[test]
-fn lengths_that_do_not_fit_are_errors() {
+fn combinations_and_cartesian__of_segments_that_do_not_fit__are_errors() {
     for engine in engines() {
         let data = Array::from(vec![1i64, 2, 3]);
         let long = |last: u64| Segmented::new(&Array::from(vec![2u64, last]), &data);

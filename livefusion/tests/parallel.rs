@@ -1,4 +1,4 @@
-//! Loops on several threads: what is shared, traps, early exits, many callers, rayon, watching.
+//! Loops on several threads: sharing, traps, early exits, many callers, rayon, cancellation.
 
 use livefusion::prelude::*;
 use livefusion::{CancelToken, Elt, Error, ErrorKind, Exp, Progress};
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// An interpreter with chunks of 64 steps that calls for help wherever it can.
+/// An interpreter with chunks of 64 steps that requests help at every opportunity.
 fn eager(threads: usize) -> Engine {
     let backend = Arc::new(InterpBackend::with_chunk(64));
     let builder = Engine::builder().backend(backend);
@@ -23,7 +23,7 @@ fn ints(n: i64) -> Array<i64> {
     (0..n).map(|i| (i * 31) % 100).collect::<Vec<_>>().into()
 }
 
-/// Forces on one thread and on some, and compares.
+/// Forces on one thread and on four, and compares.
 macro_rules! same {
     ($make:expr) => {{
         let (one, four) = (eager(1), eager(4));
@@ -61,7 +61,7 @@ fn heavy_steps_are_shared_within_a_chunk() {
     assert_eq!(four.counters().parallel_loops, 1);
 }
 
-/// Units of such loops end where a segment begins, until one is too long for that: then segments are cut.
+/// Units of such loops end at segment boundaries. A segment that is too long for one unit is cut.
 #[test]
 fn folds_of_segments_are_shared_between_segments_and_within_long_ones() {
     let short = |i: u64| (i * i) % 17;
@@ -129,7 +129,7 @@ fn the_first_trap_is_reported() {
             let got = quotients().force_with(&four).unwrap_err();
             assert_eq!(got.kind, expected.kind, "{zeros:?}");
         }
-        // The inputs are as they were.
+        // The inputs are unchanged.
         let sum = divisors(zeros).sum().force_with(&four).unwrap();
         assert_eq!(sum, 3 * (5000 - zeros.len() as i64));
     }
@@ -145,7 +145,7 @@ fn early_exits() {
         let any = || xs.any(|x| x.eq(most));
         assert_eq!(any().force_with(&four), any().force_with(&one));
     }
-    // Behind the end, nothing traps.
+    // After the exit, nothing traps.
     let before = ints(20_000).take_while(|x| x.ne(93));
     let quotients = || before.map(|x| 1000 / (x - 94));
     assert_eq!(quotients().force_with(&four), quotients().force_with(&one));
@@ -199,7 +199,7 @@ fn a_force_is_cancelled_from_another_thread() {
         let told = begun.clone();
         let engine = eager(threads).with_cancel(token.clone());
         let engine = engine.with_progress(move |_| told.store(true, Ordering::Relaxed));
-        // So long that no test could wait for its end.
+        // Too long for a test to wait for its end.
         let endless = iota(1u64 << 46).map(|i| i * i).sum();
         let stopped = std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -229,7 +229,7 @@ fn inputs_of_a_cancelled_force_stay_usable() {
         ErrorKind::Cancelled
     );
     assert_eq!(doubled.force_with(&engine).unwrap().len(), 1000);
-    // What is forced already is there.
+    // Forced values are available.
     assert_eq!(doubled.force_with(&stopped).unwrap().len(), 1000);
 }
 
@@ -282,7 +282,7 @@ fn one_thread_shares_nothing() {
     assert_eq!(engine.counters().parallel_loops, 0);
 }
 
-/// What `body` gives; a failed test if it takes too long.
+/// Returns the result of `body`, or fails the test after a minute.
 fn within_a_minute<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (send, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || send.send(body()));
@@ -295,7 +295,8 @@ fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
     Arc::new(pool.unwrap())
 }
 
-/// Forces on a thread of a pool of two, whose other thread is `busy` until then, with a callback.
+/// Forces with a callback on a thread of a two-thread pool. If `busy`, the other thread is occupied
+/// until then.
 fn sum_in_a_pool(
     busy: bool,
     call: impl Fn(&Arc<rayon::ThreadPool>) + Send + Sync + 'static,
@@ -322,7 +323,7 @@ fn sum_in_a_pool(
     sum.unwrap()
 }
 
-/// The thread that forces comes upon its own call for help, and would wait for itself.
+/// The forcing thread takes its own help request from the pool, and must not wait for itself.
 #[test]
 fn a_callback_yields_to_the_pool_that_it_is_called_in() {
     let expected = floats(5000).sum().force_with(&eager(1)).unwrap();
@@ -341,7 +342,7 @@ fn a_callback_yields_to_the_pool_that_it_is_called_in() {
     }
 }
 
-/// What is called needs the thread that helps, which must not wait for whoever called it.
+/// The callback needs the helping thread, which must not wait for the caller.
 #[test]
 fn a_callback_waits_for_the_pool_without_working_for_it() {
     let expected = floats(5000).sum().force_with(&eager(1)).unwrap();
@@ -358,10 +359,10 @@ fn a_callback_waits_for_the_pool_without_working_for_it() {
     assert_eq!(within_a_minute(waiting), expected);
 }
 
-/// Forces something that is made of an array.
+/// Forces a program over an array.
 type Run = fn(&Array<i64>, &Engine) -> Result<(), Error>;
 
-/// Scalar loops in every kind of loop around them: none ends where an element is not negative.
+/// Scalar loops inside every kind of outer loop. None ends for a non-negative element.
 fn scalar_loops() -> Vec<Run> {
     fn turns(x: Exp<i64>) -> Exp<i64> {
         while_loop(x, |x| x.ge(0), |x| (x + 1) & 0xffff)
@@ -397,7 +398,7 @@ fn scalar_loops() -> Vec<Run> {
     ]
 }
 
-/// Stops a force in which one element's scalar loop never ends.
+/// Cancels a force in which one element's scalar loop never ends.
 fn stops(engine: &Engine, (n, at): (usize, usize), run: Run) -> ErrorKind {
     let mut xs = vec![-1; n];
     xs[at] = 1;
@@ -411,7 +412,7 @@ fn stops(engine: &Engine, (n, at): (usize, usize), run: Run) -> ErrorKind {
     within_a_minute(endless).kind
 }
 
-/// In a strip of such loops, and behind the last one.
+/// In a strip of such loops, and after the last one.
 #[test]
 fn a_scalar_loop_is_cancelled() {
     let engines = [
@@ -432,7 +433,7 @@ fn a_scalar_loop_is_cancelled() {
     }
 }
 
-/// In code, too, that was compiled in the background.
+/// Also in code that was compiled in the background.
 #[cfg(feature = "jit")]
 #[test]
 fn a_scalar_loop_is_cancelled_on_every_tier() {
@@ -447,7 +448,8 @@ fn a_scalar_loop_is_cancelled_on_every_tier() {
     assert_eq!(stopped, ErrorKind::Cancelled);
 }
 
-/// What one subrate hands on to another is of one iteration, whoever runs others at that time.
+/// A subrate passes values to another within one iteration, even if other threads run other
+/// iterations.
 #[test]
 fn exits_that_share_some_of_what_they_need() {
     let xs = ints(5000);

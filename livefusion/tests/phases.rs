@@ -1,5 +1,6 @@
-//! Appends of what is computed: one loop runs over the parts one after the other, and what consumes the append goes on
-//! from one to the next.
+//! Appends of computed arrays: one loop runs over the parts in order.
+//!
+//! Consumers of the append continue from each part to the next.
 
 use crate::common::{engines, loops};
 use livefusion::ast::{Builder, Value};
@@ -14,7 +15,8 @@ fn numbers(n: i64, by: i64) -> Vec<i64> {
 
 const SIZES: [(i64, i64); 6] = [(0, 0), (0, 3), (5, 0), (1, 1), (70, 45), (40_000, 30_000)];
 
-/// Values of each pair of sizes on each engine, and the number of loops and of columns between them.
+/// Checks the values for each pair of sizes on each engine, and the numbers of loops and of columns
+/// between them.
 fn check<T: Force + Clone>(
     build: impl Fn(&Array<i64>, &Array<i64>) -> (T, Vec<Arc<livefusion::ast::Node>>),
     value: impl Fn(T, &Engine) -> Result<Vec<Vec<i64>>>,
@@ -45,7 +47,7 @@ fn pos(xs: &[i64]) -> Vec<i64> {
     xs.iter().copied().filter(|x| *x > 0).collect()
 }
 
-/// The numbers of an array of such.
+/// The elements of the first column.
 fn column<T: livefusion_backend::Prim>(value: &Value) -> Option<&[T]> {
     match value {
         Value::Array(columns) => columns[0].as_slice(),
@@ -177,7 +179,7 @@ fn an_append_ends_early() -> Result<()> {
     Ok(())
 }
 
-/// So long that results go past the processor's caches.
+/// Results that exceed the processor's caches.
 #[test]
 fn long_parts() -> Result<()> {
     let (xs, ys) = (numbers(600_000, 5), numbers(500_001, 7));
@@ -259,7 +261,7 @@ fn runs_are_one_loop_with_what_is_made_of_them() -> Result<()> {
     )
 }
 
-/// As many numbers as a filter keeps, behind an array of the class that it filters.
+/// A part with as many numbers as a filter keeps, after an array that has the filter's input rate.
 #[test]
 fn a_part_is_as_long_as_what_a_filter_keeps() -> Result<()> {
     for engine in engines() {
@@ -272,7 +274,8 @@ fn a_part_is_as_long_as_what_a_filter_keeps() -> Result<()> {
     Ok(())
 }
 
-/// What has one element for each segment is beside the segments, and not beside their elements.
+/// An array with one element per segment is read at the segments' rate, not at their elements'
+/// rate.
 #[test]
 fn segments_of_an_append_have_values_beside_them() -> Result<()> {
     for engine in engines() {
@@ -287,7 +290,7 @@ fn segments_of_an_append_have_values_beside_them() -> Result<()> {
     Ok(())
 }
 
-/// Whoever has an element for each of an append's is held against all parts together, never against one.
+/// An array zipped with an append is checked against the sum of all parts, never against one part.
 #[test]
 fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
     for engine in engines() {
@@ -301,7 +304,7 @@ fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
     Ok(())
 }
 
-/// A take ends the phases that it counts, and has no say in those that are appended to it.
+/// A take ends the phases that it counts, and does not affect parts appended to its result.
 #[test]
 fn phase_of_an_append_to_a_take_of_an_append() -> Result<()> {
     for engine in engines() {
@@ -317,7 +320,7 @@ fn phase_of_an_append_to_a_take_of_an_append() -> Result<()> {
     Ok(())
 }
 
-/// A part at the rate of what a filter leaves has that rate in its own phase.
+/// A part at a filter's rate has that rate in its own phase.
 #[test]
 fn parts_as_many_as_what_is_kept() -> Result<()> {
     for engine in engines() {
@@ -336,7 +339,7 @@ fn parts_as_many_as_what_is_kept() -> Result<()> {
     Ok(())
 }
 
-/// What a later part counts goes on in no phase but its own.
+/// A scan whose length defines a later part runs only in its own phase.
 #[test]
 fn a_scan_that_a_later_part_counts_is_made_once() -> Result<()> {
     for engine in engines() {
@@ -351,7 +354,7 @@ fn a_scan_that_a_later_part_counts_is_made_once() -> Result<()> {
     Ok(())
 }
 
-/// A filter of an append that is needed for longer than what ends it.
+/// Some consumers need a filter of an append beyond its exit.
 #[test]
 fn a_filter_of_an_append_and_its_end() -> Result<()> {
     for engine in engines() {
@@ -369,7 +372,8 @@ fn a_filter_of_an_append_and_its_end() -> Result<()> {
     Ok(())
 }
 
-/// The length goes on when the elements have ended: where that is so in the first part, none of the second is taken.
+/// The length continues after the elements have ended. If they end in the first part, none of the
+/// second part is taken.
 #[test]
 fn phase_that_ends_has_ended_in_the_next_part() -> Result<()> {
     for engine in engines() {
@@ -382,7 +386,7 @@ fn phase_that_ends_has_ended_in_the_next_part() -> Result<()> {
     Ok(())
 }
 
-/// A part that ends is no end of the append: who zips the elements behind it is told of a wrong length.
+/// An exit in a part does not end the append: a zip after it reports a wrong length.
 #[test]
 fn a_part_that_ends_hides_no_length() -> Result<()> {
     for engine in engines() {
@@ -402,8 +406,8 @@ fn a_part_that_ends_hides_no_length() -> Result<()> {
     Ok(())
 }
 
-/// Who needs a filter of an append until its end, and who needs all of it, each go by counts of earlier parts of their
-/// own: the loop below has the former first in each phase.
+/// One consumer needs a filter of an append until its exit, another needs all of it. Each uses its
+/// own counts of earlier parts. The loop below runs the former first in each phase.
 #[test]
 fn a_filter_of_an_append_is_counted_for_each_who_asks() -> Result<()> {
     for engine in engines() {
@@ -421,7 +425,7 @@ fn a_filter_of_an_append_is_counted_for_each_who_asks() -> Result<()> {
     Ok(())
 }
 
-/// What a phase runs over segments needs their lengths there, though they are a part of their own as well.
+/// A phase over segments needs their lengths, even if the lengths are also a part themselves.
 #[test]
 fn lengths_of_segments_that_are_a_part_themselves() -> Result<()> {
     for engine in engines() {
@@ -436,7 +440,7 @@ fn lengths_of_segments_that_are_a_part_themselves() -> Result<()> {
     Ok(())
 }
 
-/// A segment ends with its phase: each must have an element where a fold begins with that.
+/// Segments end with their phase. A `fold1` needs at least one element in each.
 #[test]
 fn no_segment_of_any_part_is_empty() -> Result<()> {
     for engine in engines() {
@@ -455,7 +459,7 @@ fn no_segment_of_any_part_is_empty() -> Result<()> {
     Ok(())
 }
 
-/// A generator that is as long as the elements of some segments is no part of what makes these.
+/// A generator as long as the elements of some segments is not part of their producer.
 #[test]
 fn indices_as_many_as_the_elements_of_segments() -> Result<()> {
     for engine in engines() {
@@ -469,7 +473,7 @@ fn indices_as_many_as_the_elements_of_segments() -> Result<()> {
     Ok(())
 }
 
-/// Segments by an append, of which tags keep some elements, and further tags some of these.
+/// Segments by an append: tags keep some elements, and further tags some of these.
 #[test]
 fn counts_of_counts_go_through_all_parts() -> Result<()> {
     for engine in engines() {
@@ -487,7 +491,7 @@ fn counts_of_counts_go_through_all_parts() -> Result<()> {
     Ok(())
 }
 
-/// Appends whose parts advance together go on with nothing that one of them carries.
+/// Appends whose parts advance together share no carried values.
 #[test]
 fn appends_of_a_scan_and_of_what_it_scans() -> Result<()> {
     for engine in engines() {
@@ -504,7 +508,7 @@ fn appends_of_a_scan_and_of_what_it_scans() -> Result<()> {
     Ok(())
 }
 
-/// Two phases may run over arrays that something later in the program takes to be equally long.
+/// Two phases may run over arrays that a later consumer assumes to be equally long.
 #[test]
 fn phases_over_what_is_not_as_long_as_it_should_be() -> Result<()> {
     for engine in engines() {
@@ -525,7 +529,7 @@ fn phases_over_what_is_not_as_long_as_it_should_be() -> Result<()> {
     Ok(())
 }
 
-/// A zip that runs over as many indices as an append has elements begins when these are counted.
+/// A zip over as many indices as an append has elements begins when these are counted.
 #[test]
 fn indices_as_many_as_an_append_has_elements() -> Result<()> {
     for engine in engines() {
@@ -541,8 +545,8 @@ fn indices_as_many_as_an_append_has_elements() -> Result<()> {
     Ok(())
 }
 
-/// An append that another loop has made is a part of a further one, beside appends of its own class: these go on from part
-/// to part as if the phases that read it were not there.
+/// An append from another loop is a part of a later append, next to appends of its own class. These
+/// continue from part to part independently of the phases that read it.
 #[test]
 fn appends_of_a_class_that_other_phases_read() -> Result<()> {
     for engine in engines() {
@@ -566,8 +570,8 @@ fn appends_of_a_class_that_other_phases_read() -> Result<()> {
     Ok(())
 }
 
-/// Indices as many as an append has elements, computed again where another append of the class is made: nobody keeps the
-/// first one, and the parts of the other lead to the roots.
+/// Indices as many as an append's elements, rematerialised where another append of the class runs.
+/// The first append is not stored, and the other's parts lead to the roots.
 #[test]
 fn indices_of_an_append_run_over_the_parts_of_another() -> Result<()> {
     for engine in engines() {
@@ -586,7 +590,7 @@ fn indices_of_an_append_run_over_the_parts_of_another() -> Result<()> {
     Ok(())
 }
 
-/// Segments of as many indices as an append has elements are held against their number.
+/// Segments of such indices are checked against the number of elements.
 #[test]
 fn segments_do_not_fit_the_indices_of_an_append() -> Result<()> {
     for engine in engines() {
@@ -607,7 +611,7 @@ fn segments_do_not_fit_the_indices_of_an_append() -> Result<()> {
     Ok(())
 }
 
-/// Indices that are as many as an append has elements run over its parts, so that no zip advances these.
+/// Indices as many as an append's elements run over its parts, so no zip advances the parts.
 #[test]
 fn indices_of_an_append_that_is_zipped() -> Result<()> {
     for engine in engines() {

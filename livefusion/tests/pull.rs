@@ -1,5 +1,4 @@
-//! Index functions are computed where they are read at an index: no intermediate array, no work
-//! done twice.
+//! Inlined index functions: no intermediate array, no duplicated work.
 
 use livefusion::ErrorKind;
 use livefusion::ast::Node;
@@ -16,7 +15,7 @@ fn explained(roots: &[&Arc<Node>]) -> Explanation {
     Engine::interp().explain(&roots).expect("it can be planned")
 }
 
-/// Asserts that a program is one loop, which writes nothing but its results.
+/// Asserts that a program is one loop, which writes only its results.
 fn one_loop(roots: &[&Arc<Node>]) {
     let explained = explained(roots);
     assert_eq!(explained.loops.len(), 1, "{explained}");
@@ -25,7 +24,7 @@ fn one_loop(roots: &[&Arc<Node>]) {
     assert_eq!(explained.loops[0].arrays_written, results, "{explained}");
 }
 
-/// How many loops, and how many arrays they write.
+/// The number of loops, and of arrays that they write.
 fn cost(roots: &[&Arc<Node>]) -> (usize, usize) {
     let loops = explained(roots).loops;
     (loops.len(), loops.iter().map(|l| l.arrays_written).sum())
@@ -45,7 +44,7 @@ fn ints() -> Array<i64> {
     vec![3i64, -2, 7, 0, 5].into()
 }
 
-/// Too much to be done twice.
+/// Too expensive to duplicate.
 fn costly(x: Exp<f64>) -> Exp<f64> {
     x.exp().sin()
 }
@@ -90,7 +89,7 @@ fn generators_are_pulled() {
 fn an_array_beside_its_own_reverse() {
     let pairs = |xs: &Array<i64>| xs.zip_with(&xs.reverse(), |x, y| x * 100 + y);
     is(|| pairs(&ints()), &[305, -200, 707, -2, 503]);
-    // In step it is computed by the loop, at an index once more: it is cheap.
+    // The loop computes it in step and once more at an index: it is cheap.
     is(|| pairs(&ints().map(|x| x + 1)), &[406, -99, 808, 99, 604]);
     let ys = ints().map(|x| x + 1);
     one_loop(&[ys.node(), ys.reverse().node()]);
@@ -118,7 +117,7 @@ fn tuples_are_pulled_field_by_field() {
     for engine in engines() {
         assert_eq!(both().force_with(&engine).expect("values"), expected);
     }
-    // Of a field that nobody asks for nothing is computed.
+    // Unused fields are not computed.
     let (left, _) = ints().map(|x| (x + 1, 10 / (x - x))).reverse().unzip();
     assert_eq!(left.to_vec().expect("values"), [6, 1, 8, -1, 4]);
 }
@@ -135,7 +134,7 @@ fn pull_of_a_costly_array_by_its_sole_reader() {
 #[test]
 fn pull_does_not_compute_a_costly_array_twice() {
     let ys = floats().map(costly);
-    // Two readers, two indices, two ways of use, one index that may be the same for two elements.
+    // Two readers, two indices, two kinds of use, and one index that may repeat.
     let twice = [
         ys.reverse().zip_with(&ys.drop(0), |a, b| a + b),
         generate(3, |i| ys.at(i + 1) - ys.at(i)),
@@ -183,7 +182,7 @@ fn bases_that_are_computed_are_read_from_memory() {
     // The filter's elements are not a function of the index.
     assert_eq!(cost(&[kept.reverse().node()]), (2, 2));
     let total = ints().sum();
-    // A captured total is made by the loop before.
+    // The earlier loop computes a captured total.
     let shares = ints().map(|x| x * &total).reverse();
     assert_eq!(cost(&[shares.node()]), (2, 1));
     assert_eq!(shares.to_vec().expect("values"), [65, 0, 91, -26, 39]);
@@ -217,7 +216,7 @@ fn lengths_need_no_loop() {
     }
 }
 
-/// What went wrong, in which combinator.
+/// The combinator and the kind of an error.
 fn error<T: Elt>(array: &Array<T>) -> (&'static str, ErrorKind) {
     let errors = engines().map(|e| array.force_with(&e).expect_err("it is an error"));
     assert_eq!(errors[0], errors[1]);
@@ -245,7 +244,7 @@ fn elements_that_nobody_reads_cannot_trap() {
     let inverse = || ints().map(|x| 10 / x);
     is(|| inverse().take(3).reverse(), &[1, -5, 3]);
     is(|| inverse().shift(-2, 0).take(1), &[1]);
-    // Outside there is nothing to divide, only an index that is wrong.
+    // Out of bounds there is no division, only an invalid index.
     let last = inverse();
     let ys = generate(2, |i| last.at(i + 4));
     assert_eq!(cost(&[ys.node()]), (1, 1));

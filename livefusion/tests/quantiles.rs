@@ -1,4 +1,4 @@
-//! Medians and quantiles: their neighbours; infinities, NaN and large integers.
+//! Medians and quantiles: interpolation, infinities, NaN and large integers.
 
 use crate::common::engines;
 use livefusion::prelude::*;
@@ -54,7 +54,7 @@ fn quantile_between_infinite_neighbours_is_theirs() -> Result<()> {
     assert_eq!(median(&[0.0, INF])?, INF);
     assert_eq!(quantile(&[1.0, 2.0, INF, INF], 0.9)?, INF);
     assert!(median(&[-INF, INF])?.is_nan());
-    // The shares 0 and 1 are elements.
+    // The quantiles 0 and 1 are elements.
     let ends = [-INF, INF];
     assert_eq!((quantile(&ends, 0.0)?, quantile(&ends, 1.0)?), (-INF, INF));
     let segments = Segmented::from_vecs(vec![vec![INF, INF], vec![0.0, -INF], vec![MAX, -MAX]]);
@@ -97,7 +97,7 @@ fn quantile_of_nan_among_the_elements_is_nan() -> Result<()> {
     Ok(())
 }
 
-/// An `f64` has 53 bits: of larger integers it has those.
+/// An `f64` has 53 bits, so larger integers are rounded.
 #[test]
 fn median_of_large_integers_is_that_of_the_nearest_floats() -> Result<()> {
     let large = (1u64 << 53) + 1;

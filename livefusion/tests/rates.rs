@@ -1,6 +1,8 @@
-//! Derived rates used again: what segments fold to is cut, passed over twice and read once more, what a
-//! filter leaves meets data of its length. Each program gives what plain Rust gives, whichever of its
-//! results is asked for first, on every engine and under every clustering.
+//! Derived rates that are used again.
+//!
+//! Covered: folds of segments that are cut, traversed twice and read again, and filtered arrays
+//! zipped with data of their length. Each program must equal plain Rust, for any order of its
+//! results, on every engine and under every clustering.
 
 use livefusion::ast::{BodyBuilder, Builder, Node};
 use livefusion::custom::{Combinator, Output, Template};
@@ -41,7 +43,7 @@ fn both<A: Force, B: Force>(
     Ok(())
 }
 
-/// How many loops a program is under the default clustering.
+/// The number of loops under the default clustering.
 fn loops(roots: &[&Arc<Node>]) -> usize {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
     let e = Engine::interp().explain(&roots).expect("it can be planned");
@@ -121,7 +123,7 @@ fn three_levels_of_segments_each_passed_over_twice() -> Result<()> {
     })
 }
 
-/// Rows of which some elements are kept: `[1, 2], [], [3]`.
+/// Rows of kept elements: `[1, 2], [], [3]`.
 fn kept() -> Segmented<f64> {
     let rows = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![0.0], vec![3.0, 0.0]]);
     rows.filter(|a| a.ne(0.0))
@@ -184,7 +186,7 @@ fn rate_of_filtered_segments_scattered_at_indices() -> Result<()> {
 
 #[test]
 fn a_check_of_one_class_does_not_meet_the_length_of_another() -> Result<()> {
-    // As many lengths as are kept, and as are taken.
+    // As many lengths as kept elements, and as taken elements.
     let xs = || Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
     let other = || Array::from(vec![10.0f64, 20.0]);
     let build = |part: fn(&Array<f64>) -> Array<f64>| {
@@ -228,7 +230,8 @@ fn data_that_is_not_as_long_as_what_is_kept_is_an_error() {
 
 #[test]
 fn one_array_of_lengths_at_two_rates() -> Result<()> {
-    // As many lengths as they add up to: beside the elements of their segments they are lengths once more.
+    // As many lengths as their own sum: the same array serves as lengths and as an input next to
+    // the elements.
     let build = || {
         let lengths = Array::from(vec![0u64, 1, 3, 0]);
         let rows = Segmented::new(&lengths, &Array::from(vec![2u64, 3, 2, 3]));
@@ -256,12 +259,12 @@ fn as_many_as_an_array_that_nobody_keeps() -> Result<()> {
     Ok(())
 }
 
-/// Neither its elements nor those that they are made of are kept: what counts them has their number.
+/// Neither the elements nor their source are stored. A count has their number.
 #[test]
 fn segments_of_as_many_as_what_is_made_of_what_nobody_keeps() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(vec![7i64, 8]);
-        // What may trap is made once, in the loop of its other user.
+        // A trapping map is computed once, in the loop of its other consumer.
         let made = xs.map(|x| (x * 3, 100 / x));
         let below = made.map(|m| (0i64, m.1));
         let beside = xs.zip_with(&made, |x, m| x + m.0);
@@ -276,7 +279,7 @@ fn segments_of_as_many_as_what_is_made_of_what_nobody_keeps() -> Result<()> {
     Ok(())
 }
 
-/// The element as it is.
+/// The identity combinator.
 #[derive(Debug)]
 struct Same;
 
@@ -307,7 +310,7 @@ fn a_combinator_of_a_users_is_as_long_as_its_input() {
 
 #[test]
 fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
-    // As many of each key as there are keys: the keys run in a loop that knows no segments.
+    // As many of each key as there are keys: the keys run in a loop without segments.
     let build = || {
         let keys = Array::from(vec![1u64, 0, 2, 1, 5, 2]).map(|k| k % 3);
         let ones = keys.map(|_| 1u64);
@@ -381,7 +384,8 @@ fn lengths_that_a_scatter_makes_are_complete_before_their_elements() -> Result<(
 
 #[test]
 fn a_subrate_is_had_by_those_in_whose_loop_it_is_made() -> Result<()> {
-    // As many are kept as there are segments: what was spread over them may be spread again.
+    // As many elements are kept as there are segments, so an array that was broadcast over them may
+    // be broadcast again.
     for engine in engines() {
         let rows = Segmented::from_vecs(vec![vec![1u64, 0], vec![2]]);
         let kept = rows.pack(&Array::from(vec![true, false, true]));
@@ -449,7 +453,7 @@ fn lengths_as_many_as_a_zip_that_nobody_keeps() -> Result<()> {
     })
 }
 
-/// Arrays of a length, one of each kind that brings a length of its own.
+/// Arrays of length `n`, one of each kind with a length of its own.
 fn of_length(n: u64) -> Vec<Array<f64>> {
     let memory = Array::from((0..n).map(|i| i as f64).collect::<Vec<_>>());
     let long = Array::from((0..100).map(f64::from).collect::<Vec<_>>());
@@ -467,8 +471,8 @@ fn of_length(n: u64) -> Vec<Array<f64>> {
     ]
 }
 
-/// What is zipped has one class. Where a loop before that of the zip keeps one of the arrays in memory, it
-/// holds its length against what it runs over.
+/// Zipped arrays have one class. If an earlier loop stores one of them, it checks the array's
+/// length against its own iteration count.
 #[test]
 fn arrays_that_are_kept_apart_from_their_zip_have_their_own_lengths() {
     type Program = fn(&Engine, &Array<f64>, &Array<f64>) -> Result<()>;
@@ -526,7 +530,7 @@ fn arrays_that_are_kept_apart_from_their_zip_have_their_own_lengths() {
     }
 }
 
-/// What is scattered into is there before the loop, and so is its length.
+/// The base of a scatter exists before the loop, and so does its length.
 #[test]
 fn a_base_is_as_long_as_what_a_loop_has_to_count() -> Result<()> {
     for engine in engines() {
@@ -542,7 +546,8 @@ fn a_base_is_as_long_as_what_a_loop_has_to_count() -> Result<()> {
     Ok(())
 }
 
-/// A base that is a result itself is copied: who asks for its length alone is not asked to keep it.
+/// A base that is also a result is copied. A consumer of its length alone does not force it into
+/// memory.
 #[test]
 fn a_base_that_is_a_result_too_is_copied() -> Result<()> {
     for engine in engines() {
@@ -556,7 +561,7 @@ fn a_base_that_is_a_result_too_is_copied() -> Result<()> {
     Ok(())
 }
 
-/// An operator that reads an array runs where the values are, deep within segments too.
+/// An operator that reads an array runs at the values' rate, also deep within segments.
 #[test]
 fn an_operator_that_reads_runs_within_segments() -> Result<()> {
     for engine in engines() {
@@ -565,7 +570,7 @@ fn an_operator_that_reads_runs_within_segments() -> Result<()> {
         let base = Array::from(vec![1i64]);
         let values = values.data();
         let put = base.scatter_with(&Array::from(vec![0u64]), values, |_, _| values.at(0));
-        // Segments whose elements are as many as the values come from: all of them are within one loop.
+        // The segments have as many elements as the values' source, so all of them are in one loop.
         let counts = |flags: &Array<bool>| {
             let rows = Segmented::new(&Array::from(Vec::<u64>::new()), flags);
             rows.pack(flags).lengths().clone()
@@ -579,7 +584,7 @@ fn an_operator_that_reads_runs_within_segments() -> Result<()> {
     Ok(())
 }
 
-/// Who zips is told, not who cuts the same array into segments.
+/// The error names the zip, not the combinator that cuts the same array into segments.
 #[test]
 fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
     for engine in engines() {
@@ -601,7 +606,8 @@ fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
     Ok(())
 }
 
-/// The lengths of segments of what a filter leaves are in memory, and the filter is made once more: it leads to the root.
+/// Segment lengths of a filtered array are in memory. The filter itself is rematerialised and leads
+/// to the root.
 #[test]
 fn a_filter_above_lengths_in_memory_leads_to_the_root() -> Result<()> {
     for engine in engines() {
@@ -618,7 +624,7 @@ fn a_filter_above_lengths_in_memory_leads_to_the_root() -> Result<()> {
     Ok(())
 }
 
-/// What makes lengths may run over data that they cut: it knows no segments.
+/// The producer of lengths may run over the data that they cut, without segments.
 #[test]
 fn lengths_that_are_made_over_the_data_that_they_cut() -> Result<()> {
     for engine in engines() {
@@ -631,8 +637,8 @@ fn lengths_that_are_made_over_the_data_that_they_cut() -> Result<()> {
     Ok(())
 }
 
-/// Tags that are of another class than the elements that they leave: these are read beside them, by a later loop, too,
-/// which could compute the tags again for others.
+/// Tags may have another class than the elements that they keep. They are read next to these, also
+/// by a later loop that could rematerialise the tags for others.
 #[test]
 fn tags_beside_the_elements_that_they_leave() -> Result<()> {
     for engine in engines() {
@@ -660,7 +666,8 @@ fn tags_beside_the_elements_that_they_leave() -> Result<()> {
     Ok(())
 }
 
-/// What is zipped in a later loop may be as long as what this one counts or folds: that is no length to check here.
+/// A later zip may have a length that this loop counts or folds. The loop must not check that
+/// length itself.
 #[test]
 fn a_length_that_a_loop_finds_out_is_not_checked_before_it_runs() -> Result<()> {
     type Part = fn(&Array<u64>) -> Array<u64>;
@@ -686,8 +693,8 @@ fn a_length_that_a_loop_finds_out_is_not_checked_before_it_runs() -> Result<()> 
     Ok(())
 }
 
-/// Lengths of segments that belong to no loop bring along what they capture: the loop over the elements comes behind what
-/// computes that.
+/// Segment lengths outside any loop depend on their captures. The loop over the elements must
+/// follow the producers of these captures.
 #[test]
 fn lengths_in_no_loop_wait_for_what_they_capture() {
     let late = |n: u64| {

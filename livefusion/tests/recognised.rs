@@ -1,10 +1,12 @@
-//! Graphs like one that was forced before are recognised without being recovered: what differs is bound
-//! anew, and where the program would be another one, they are not.
+//! Cached graphs match again without sharing recovery.
+//!
+//! Values that may differ are bound again. A difference that changes the program prevents the
+//! match.
 
 use livefusion::prelude::*;
 use livefusion::{Engine, ErrorKind, Force, Result};
 
-/// Two results that are one if `a` and `b` are equal.
+/// Two results that unify if `a` equals `b`.
 fn shifted(xs: &Array<f64>, a: f64, b: f64) -> (Array<f64, Ix0>, Array<f64, Ix0>) {
     (xs.map(|x| x + a).sum(), xs.map(|x| x + b).sum())
 }
@@ -53,7 +55,7 @@ fn constants_that_have_become_equal_make_one_node() -> Result<()> {
     assert_eq!(recognised(&engine), (2, 1, 1));
     assert_eq!(force(2.0, 2.0)?, (7.0, 7.0));
     assert_eq!(recognised(&engine), (2, 2, 2));
-    // And two again.
+    // Two sums again.
     assert_eq!(force(2.0, 1.0)?, (7.0, 5.0));
     assert_eq!(recognised(&engine), (2, 3, 3));
     Ok(())
@@ -108,7 +110,7 @@ fn generated_lengths_are_bound_anew() -> Result<()> {
     Ok(())
 }
 
-/// What is read from the last element on is another program than what is read from one further in front.
+/// An index from the last element on gives another program than an index further in front.
 #[test]
 fn the_last_index_is_another_program() -> Result<()> {
     let engine = Engine::interp();
@@ -201,7 +203,7 @@ fn deep_graphs_are_no_trouble() -> Result<()> {
     Ok(())
 }
 
-/// A program of its own for each divisor.
+/// A distinct program for each divisor.
 fn modulo(engine: &Engine, divisor: u64) -> Result<u64> {
     iota(10).map(|i| i % divisor).sum().force_with(engine)
 }
@@ -218,7 +220,7 @@ fn programs_are_kept_up_to_a_limit() -> Result<()> {
         assert!(counters.programs <= 16, "{counters}");
         assert_eq!(counters.programs + counters.evicted, divisor - 1);
     }
-    // None is kept: each time it is compiled.
+    // No program is kept, so each force compiles.
     let engine = builder().program_limit(0).build();
     for _ in 0..3 {
         modulo(&engine, 3)?;
@@ -242,7 +244,7 @@ fn programs_that_are_used_are_kept() -> Result<()> {
         assert_eq!(misses(other)?, 1);
         assert_eq!(misses(9)?, u64::from(other == 100), "behind {other}");
     }
-    // The newest of the others is still there, the one before is not.
+    // The newest of the other programs is still cached, the one before is not.
     assert_eq!((misses(149)?, misses(148)?), (0, 1));
     engine.clear();
     assert_eq!((misses(7)?, misses(9)?), (1, 1));
@@ -250,7 +252,7 @@ fn programs_that_are_used_are_kept() -> Result<()> {
     Ok(())
 }
 
-/// A graph that cannot be compiled leaves nothing behind.
+/// A graph that fails to compile leaves no entry in the cache.
 #[test]
 fn failed_programs_are_not_kept() {
     struct None;
@@ -275,7 +277,7 @@ fn failed_programs_are_not_kept() {
     assert_eq!(engine.counters().programs, 0);
 }
 
-/// However large: what is forced again costs a walk, not a recovery.
+/// A repeated force of a graph of any size costs one traversal, without sharing recovery.
 #[test]
 fn large_graphs_are_recognised() {
     let engine = Engine::interp();

@@ -1,4 +1,4 @@
-//! Recompute or keep: what later loops compute again, because that costs less than to write and to read it.
+//! Rematerialisation: later loops recompute nodes that are cheaper to compute than to store.
 
 use livefusion::prelude::*;
 use livefusion::stages::{self, Plan};
@@ -8,7 +8,7 @@ fn planned(program: &(impl Force + ?Sized), clustering: Clustering) -> Plan {
     stages::graph(program).expect("a graph").plan(clustering)
 }
 
-/// Loops, arrays between them, and nodes that later loops compute again.
+/// The numbers of loops, of arrays between them, and of nodes that later loops recompute.
 fn shape(program: &(impl Force + ?Sized)) -> [usize; 3] {
     let plan = planned(program, Clustering::default());
     assert!(plan.is_proven(), "{plan}");
@@ -19,7 +19,7 @@ fn shape(program: &(impl Force + ?Sized)) -> [usize; 3] {
     [plan.loops().len(), between, copies]
 }
 
-/// A program gives the same under every clustering.
+/// Asserts equal results of a program under every clustering.
 fn same<F: Force>(program: impl Fn() -> F, check: impl Fn(F::Out)) -> Result<()> {
     let optimal = Clustering::default();
     for clustering in [Clustering::Unfused, Clustering::Greedy, optimal] {
@@ -36,7 +36,7 @@ fn numbers() -> Array<f64> {
         .into()
 }
 
-/// What a filter keeps, in percent of its sum.
+/// The kept elements, in percent of their sum.
 fn percentages(xs: &Array<f64>) -> Array<f64> {
     let kept = xs.filter(|x| x.gt(0.0));
     let total = kept.sum();
@@ -68,7 +68,7 @@ fn a_chain_is_computed_again_if_its_operators_cost_less() {
     };
     assert_eq!(shape(&centered(1)), [2, 0, 1]);
     assert_eq!(shape(&centered(7)), [2, 0, 7]);
-    // Sixteen bytes more than to read the input: eight operators on pairs of floats.
+    // Sixteen bytes more than a read of the input: eight operators on pairs of floats.
     assert_eq!(shape(&centered(9)), [2, 1, 0]);
 }
 
@@ -83,9 +83,9 @@ fn recompute_keeps_costly_arrays() {
     assert_eq!(shape(&shares(xs.map(|x| x.exp()))), [2, 1, 0]);
     assert_eq!(shape(&shares(xs.map(|x| 1.0 / x))), [2, 1, 0]);
     assert_eq!(shape(&shares(xs.gather(&at))), [2, 1, 0]);
-    // Prefixes of floats lie as the loop's elements do.
+    // Floating-point prefix sums have the same layout as the loop's elements.
     assert_eq!(shape(&shares(xs.scan(0.0, |a, b| a + b))), [2, 1, 0]);
-    // A cheap filter of something costly.
+    // A cheap filter of an expensive map.
     let costly = xs.map(|x| x.exp()).filter(|x| x.gt(1.0));
     assert_eq!(shape(&shares(costly)), [2, 1, 0]);
 }
@@ -143,8 +143,8 @@ fn recompute_traps_as_before() {
     }
 }
 
-/// Rounds that each need the sum of what the one before made: most are computed again from what was kept some
-/// rounds before, also where not every way can be tried.
+/// Each round needs the sum of the previous round's array. Most rounds are recomputed from an array
+/// stored some rounds before, also if the search cannot try every choice.
 #[test]
 fn of_many_rounds_few_are_kept() -> Result<()> {
     let rounds = |n: usize| {
@@ -184,7 +184,7 @@ fn only_the_optimal_clustering_computes_again() {
 fn a_report_says_what_both_ways_cost() -> Result<()> {
     let shares = percentages(&numbers());
     let explained = shares.explain_with(&Engine::interp())?;
-    // The input again and two operators on eight bytes, for 1024 floats; or 512 floats written and read.
+    // The input and two operators on eight bytes, for 1024 floats; or 512 floats written and read.
     let cost = explained.loops[1].recomputed.map(|c| (c.bytes, c.kept));
     assert_eq!(cost, Some((1024 * (8 + 2), 512 * (16 + 8))));
     let report = explained.to_string();
@@ -193,7 +193,7 @@ fn a_report_says_what_both_ways_cost() -> Result<()> {
         "{report}"
     );
     assert!(report.contains(", again"), "{report}");
-    // Nothing but the sum goes from loop to loop.
+    // Only the sum crosses loops.
     let between = report
         .split("between loops:")
         .nth(1)
@@ -202,7 +202,7 @@ fn a_report_says_what_both_ways_cost() -> Result<()> {
     Ok(())
 }
 
-/// What a zip has from memory is not computed again where the zip's elements are used: there they are read.
+/// A zip's input from memory is not recomputed for consumers of the zip's elements: they read it.
 #[test]
 fn recompute_keeps_arrays_that_a_zip_reads() -> Result<()> {
     let program = || {

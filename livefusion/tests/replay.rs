@@ -1,4 +1,6 @@
-//! What happens behind a loop: where it trapped, sizes found before it; cancelled and limited as the loop.
+//! Work after a loop: locating traps, and sizing passes.
+//!
+//! Both obey the cancellation and the limits of the loop.
 
 use livefusion::prelude::*;
 use livefusion::{CancelToken, ErrorKind};
@@ -8,10 +10,10 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::sync::{Arc, Mutex};
 
-/// Told of each span's steps.
+/// A callback with the steps of each span.
 type Told = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// The interpreter, which only says that a loop trapped, as compiled kernels do.
+/// The interpreter, reporting only that a loop trapped, as compiled kernels do.
 struct Quiet(Told);
 
 struct QuietKernel(Arc<dyn Kernel>, Told);
@@ -63,7 +65,7 @@ fn quotients(n: usize, zero: usize) -> Array<i64> {
     Array::from(divisors).map(|d| 7 / d)
 }
 
-/// The kernel itself runs up to the chunk that trapped: the interpreter begins there.
+/// The kernel itself runs up to the chunk that trapped. The interpreter replays from there.
 #[test]
 fn only_the_chunk_that_trapped_is_interpreted() {
     for zero in [5, CHUNK, 3 * CHUNK + 7, 4 * CHUNK - 1] {
@@ -92,7 +94,7 @@ fn a_replay_keeps_the_memory_limit() {
     ));
 }
 
-/// The token is looked at while the trap is looked for.
+/// The replay checks the token.
 #[test]
 fn a_replay_is_cancelled() {
     let token = CancelToken::new();
@@ -109,7 +111,7 @@ fn a_replay_is_cancelled() {
     assert_eq!(found.unwrap_err().kind, ErrorKind::Cancelled);
 }
 
-/// A loop that tells how long a result is runs before the loop that makes it, and may be as long.
+/// A sizing loop runs before the loop that writes the result, and may take as long.
 #[test]
 fn a_sizing_pass_is_cancelled() {
     let token = CancelToken::new();

@@ -1,4 +1,4 @@
-//! What a force gives and how it reads: manifests, texts, single elements, statistics.
+//! Results of a force and their text: manifests, texts, single elements, statistics.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -30,7 +30,7 @@ fn structs_print_with_names_and_nesting() -> Result<()> {
     ];
     let array = Array::from(edges.clone());
     let forced = array.map(|e| e).force()?;
-    // As the derive of `Debug` writes them.
+    // Equal to the output of `derive(Debug)`.
     assert_eq!(format!("{forced:?}"), format!("{edges:?}"));
     assert_eq!(forced.to_string(), format!("{edges:?}"));
     assert!(format!("{array:?}").contains("from: Corner { at: (1.5, -1.5), seen: true }, type: 7"));
@@ -101,7 +101,7 @@ fn first_and_last_of_what_is_in_memory_and_what_is_not() -> Result<()> {
     }
     let none = Array::<i64>::from(vec![]);
     assert_eq!(none.last().force().unwrap_err().kind, ErrorKind::Empty);
-    // Of an array in memory one element is read, whatever its length.
+    // One element of an array in memory is read in constant time.
     let engine = Engine::interp();
     assert_eq!(engine.explain(&[xs.last().node().clone()])?.loops.len(), 1);
     Ok(())

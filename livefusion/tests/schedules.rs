@@ -1,20 +1,20 @@
-//! Schedules that an engine is asked for: the same bits, errors for what is not legal, and what is to be seen of them.
+//! Requested schedules: equal bits, errors for illegal ones, and their traces in reports.
 
 use livefusion::prelude::*;
 use livefusion::runtime::EngineBuilder;
 use livefusion::{Clustering, Error, ErrorKind, Ix0, KernelCache, stages};
 
-/// What is asked of the loop of `kept`: nothing that is thought to be fast on any machine.
+/// The requested schedule for the loop of `kept`. It need not be fast on any machine.
 const ASKED: &str = "loop_0\n  r0 vectorise 16 unroll 2\n  r1 compact\n";
 
-/// A filter whose result is written, and a sum of it: one loop.
+/// A filter whose result is written, and its sum: one loop.
 fn kept(xs: &Array<f64>) -> (Array<f64>, Array<f64, Ix0>) {
     let kept = xs.filter(|x| x.gt(-0.25));
     let sum = kept.sum();
     (kept, sum)
 }
 
-/// An engine of C alone that is asked for something, and finds nothing that another has compiled.
+/// A C-only engine with a requested schedule and an empty kernel cache.
 fn asked(text: &str) -> EngineBuilder {
     let builder = Engine::builder().kernel_cache(KernelCache::off());
     builder.only_c().schedule(text)
@@ -31,7 +31,7 @@ fn bits(engine: &Engine, n: usize) -> (Vec<u64>, u64) {
     (kept.iter().map(|x| x.to_bits()).collect(), sum.to_bits())
 }
 
-/// Why an engine refuses `kept`, which then runs as it is without a schedule.
+/// The reason why an engine refuses `kept`, which then runs without a schedule.
 fn refused(engine: &Engine) -> String {
     let xs = numbers(100);
     let (kept, sum) = kept(&xs);
@@ -63,7 +63,8 @@ fn schedule_that_is_illegal_is_an_error_with_a_reason() {
     let wrong = "loop_0\n  r0 vectorise 3 unroll 8\n";
     let why = "the schedule of loop_0 is refused: r0 vectorise 3 unroll 8: lanes are a power of two, from 2 to 64";
     assert_eq!(refused(&asked(wrong).build()), why);
-    // Whoever runs the loop first, and whether or not C will ever be compiled.
+    // The error does not depend on the tier that runs the loop first, nor on whether C is ever
+    // compiled.
     assert_eq!(refused(&Engine::builder().schedule(wrong).build()), why);
     let both = "loop_0\n  r1 vectorise 4 unroll 8\n  r0 compact\n";
     let why = "the schedule of loop_0 is refused: r1 vectorise 4 unroll 8: the rate is no innermost loop; \
@@ -81,7 +82,7 @@ fn schedule_that_does_not_parse_is_an_error_with_a_place() {
     assert!(why.ends_with("got `masked`"), "{why}");
 }
 
-/// A backend that is given writes what it was asked for itself, and says no less of what it refuses.
+/// An explicit backend has its own schedules, and gives the same errors.
 #[test]
 fn given_backends_have_their_own() {
     let schedules =
@@ -119,7 +120,7 @@ fn explain_says_what_is_asked_of_which_loop() {
     let report = report.to_string();
     assert!(report.contains("\n  schedule:\n    loop_0 # chosen"));
     assert!(!report.contains("in no loop here"), "{report}");
-    // What is chosen may be asked for: it is the same C.
+    // Requesting the chosen schedule gives the same C.
     let source = |engine: &Engine| {
         let explained = (&kept, &sum).explain_with(engine).expect("planned");
         explained.loops[0].source.clone().expect("C")
@@ -131,7 +132,7 @@ fn explain_says_what_is_asked_of_which_loop() {
     assert_eq!(report.loops[0].schedule, None);
 }
 
-/// What goes from step to step has tiles, too, and decisions for it their effect.
+/// Loop-carried values have tiles too, and schedule decisions affect them.
 #[test]
 fn scans_are_scheduled() {
     let engine = asked("loop_0\n  r1 branch\n").build();
@@ -146,7 +147,7 @@ fn scans_are_scheduled() {
     assert_eq!(bits(&engine), bits(&Engine::interp()));
 }
 
-/// Loops that count for others have names and schedules, too.
+/// Sizing loops have names and schedules too.
 #[test]
 fn loops_that_count_are_scheduled_by_their_own_names() {
     let many = |engine: &Engine| {
@@ -174,7 +175,7 @@ fn loops_that_count_are_scheduled_by_their_own_names() {
     );
 }
 
-/// What a schedule changes is the source, and so the entry of the cache on disk.
+/// A schedule changes the source, and with it the cache key on disk.
 #[test]
 fn each_schedule_has_entries_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -200,7 +201,7 @@ fn each_schedule_has_entries_of_its_own() {
     }
 }
 
-/// Engines compile for themselves: nothing of one's schedule is in the other's code.
+/// Engines compile for themselves: schedules do not leak between them.
 #[test]
 fn engines_do_not_share_what_they_compiled() {
     let (usual, scheduled) = (asked("").build(), asked(ASKED).build());
@@ -212,7 +213,7 @@ fn engines_do_not_share_what_they_compiled() {
     let (before, after) = (source(&usual), source(&scheduled));
     assert_ne!(before, after);
     assert_eq!(before, source(&Engine::c()));
-    // What the last tier of the default engine is given is the same.
+    // The last tier of the default engine receives the same source.
     let (kept, sum) = kept(&numbers(10));
     let graph = stages::graph(&(&kept, &sum)).expect("a graph");
     let mut loops = graph.plan(Clustering::default()).lower().expect("a loop");

@@ -1,4 +1,4 @@
-//! Segmented combinators: one nested loop, however deep, and errors that name what does not match.
+//! Segmented combinators: one nested loop at any depth, and errors that name the mismatch.
 
 use livefusion::ast::{Builder, Node};
 use livefusion::prelude::*;
@@ -24,7 +24,7 @@ fn engines() -> Vec<Engine> {
     ]
 }
 
-/// Loops and arrays written under the default clustering.
+/// The numbers of loops and of written arrays under the default clustering.
 fn loops_and_arrays(roots: &[&Arc<Node>]) -> (usize, usize) {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
     let e = Engine::interp().explain(&roots).expect("it can be planned");
@@ -68,7 +68,7 @@ fn segments_of_segments_of_segments() -> Result<()> {
 }
 
 #[test]
-fn softmax_is_one_loop_over_segments() -> Result<()> {
+fn zip_with_each__in_a_softmax__is_one_loop_over_segments() -> Result<()> {
     let rows = vec![vec![1.0f64, 2.0], vec![], vec![3.0, 5.0, 4.0], vec![-1.0]];
     let scores = Segmented::from_vecs(rows.clone());
     let highest = scores.fold(f64::NEG_INFINITY, |a, b| a.max(b));
@@ -111,7 +111,7 @@ fn filters_give_data_and_lengths_from_one_loop() -> Result<()> {
 }
 
 #[test]
-fn elements_made_per_segment() -> Result<()> {
+fn replicate_and_local_indices__of_segments__give_elements_of_each() -> Result<()> {
     for engine in engines() {
         let lengths = Array::from(vec![1i32, 0, 3]).map(|n| n + 1);
         let values = Array::from(vec![10i64, 20, 30]);
@@ -137,7 +137,7 @@ fn lengths_that_do_not_match_are_errors() {
         (vec![2, -1, 3], -1, 2),
         (vec![1, 2], 3, 4),
         (vec![1, 9], 9, 3),
-        // Without the segment that is too long the others fit.
+        // Without the oversized segment, the others fit.
         (vec![5, 4], 5, 4),
         (vec![1, 9, 3], 9, 3),
         (vec![], 0, 4),
@@ -171,7 +171,7 @@ fn lengths_that_do_not_match_are_errors() {
 
 #[test]
 fn one_descriptor_may_be_as_long_as_the_data() -> Result<()> {
-    // Classes that happen to have one length must not be taken for one.
+    // Two classes with equal lengths by accident must stay distinct.
     for engine in engines() {
         let (lengths, data) = (Array::from(vec![2u64, 0, 1]), Array::from(vec![5i64, 6, 7]));
         let rows = Segmented::new(&lengths, &data);
@@ -195,7 +195,7 @@ fn lengths_of_what_is_kept_with_other_data() -> Result<()> {
         let lengths = Array::from(vec![3u64, 2]);
         let tags = Array::from(vec![true, false, true, false, true]);
         let kept = Segmented::new(&lengths, &iota(5)).pack(&tags);
-        // As many elements as are kept, from elsewhere.
+        // As many elements as are kept, from another array.
         let others = Segmented::new(kept.lengths(), &Array::from(vec![7i64, 9, 8]));
         assert_eq!(others.max().force_with(&engine)?, [9, 8]);
         assert_eq!(others.fold1(|a, _| a).force_with(&engine)?, [7, 8]);
@@ -216,7 +216,7 @@ fn counts_in_one_loop_and_their_use_in_the_next() -> Result<()> {
         let running = Segmented::new(&lengths, &numbers).scan_exclusive(0, |a, b| a + b);
         let tags = lengths.map(|n| n.gt(0));
         let counts = Segmented::new(&Array::from(vec![2u64]), &lengths).pack(&tags);
-        // The captured total is known after the first loop only.
+        // The captured total is known only after the first loop.
         let total = numbers.sum();
         let data = Array::from(vec![7i64, 2]);
         let joined = Segmented::new(counts.lengths(), &data).fold1(|a, b| a + b + &total);
@@ -243,7 +243,7 @@ fn a_filter_of_what_segments_fold_to() -> Result<()> {
 #[test]
 fn lengths_beyond_all_data_are_an_error_at_once() {
     for engine in engines() {
-        // As many lengths as elements: the data is read beside its segments.
+        // As many lengths as elements: the data is read at the segments' rate.
         let lengths = Array::from(vec![1u64, 1 << 47, 1]);
         let rows = Segmented::new(&lengths, &Array::from(vec![1i64, 2, 3]));
         let error = rows.sum().force_with(&engine).expect_err("far too long");
@@ -266,7 +266,7 @@ fn a_loop_that_is_left_early_counts_nothing_at_its_end() -> Result<()> {
 #[test]
 fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
     for engine in engines() {
-        // Nothing is kept, and there is no data: the segments that were filtered are longer.
+        // Nothing is kept, and there is no data: the filtered segments are longer.
         let lengths = Array::from(vec![0u64, 2, 1]);
         let kept = Segmented::new(&lengths, &iota(3)).filter(|x| x.gt(9));
         let others = Segmented::new(kept.lengths(), &Array::from(Vec::<i64>::new()));
@@ -279,7 +279,7 @@ fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
     Ok(())
 }
 
-/// What tells its elements from their indices is not computed past its own length: the lengths are at fault, not that.
+/// A generator is not evaluated beyond its own length. The error blames the segment lengths.
 #[test]
 fn indices_past_the_end_are_not_computed() -> Result<()> {
     for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
@@ -296,7 +296,8 @@ fn indices_past_the_end_are_not_computed() -> Result<()> {
     Ok(())
 }
 
-/// What an earlier loop has made is as long as it is: an element behind its end is not read, and the lengths are at fault.
+/// An array of an earlier loop has its actual length. Elements beyond its end are not read, and the
+/// error blames the segment lengths.
 #[test]
 fn segments_are_not_read_past_the_end_of_their_data() -> Result<()> {
     let pairs = Array::from(
@@ -325,7 +326,7 @@ fn segments_are_not_read_past_the_end_of_their_data() -> Result<()> {
     Ok(())
 }
 
-/// As many segments as tags, so that both have one length, which tells nothing of the elements.
+/// As many segments as tags: both have one length, which says nothing about the elements.
 #[test]
 fn tags_end_where_they_end() {
     for engine in engines() {
@@ -343,4 +344,119 @@ fn tags_end_where_they_end() {
             }
         }
     }
+}
+
+#[test]
+fn from_vecs_to_vecs_and_len__of_empty_segments__keep_each() -> Result<()> {
+    for rows in [
+        vec![],
+        vec![vec![]],
+        vec![vec![3i64]],
+        vec![vec![], vec![3, 1], vec![], vec![2]],
+    ] {
+        let segments = Segmented::from_vecs(rows.clone());
+        assert_eq!(segments.len().force()?, rows.len() as u64);
+        assert_eq!(segments.concat().to_vec()?, rows.concat());
+        assert_eq!(segments.to_vecs()?, rows);
+    }
+    let short = Segmented::new(&Array::from(vec![2u64, 2]), &Array::from(vec![1i64, 2, 3]));
+    let error = short.to_vecs().expect_err("three elements of four");
+    assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn from_offsets__of_some_rows__cuts_between_offsets() -> Result<()> {
+    let data = Array::from(vec![1i64, 2, 3, 4]);
+    for engine in engines() {
+        let sums = |offsets: Vec<i32>, skip: u64| {
+            let rows = Segmented::from_offsets(&Array::from(offsets), &data.drop(skip));
+            rows.sum().force_with(&engine)
+        };
+        assert_eq!(sums(vec![0, 1, 1, 4], 0)?, [1, 0, 9]);
+        assert_eq!(sums(vec![1, 3, 4], 1)?, [5, 4]);
+        assert_eq!(sums(vec![4], 4)?, []);
+        for wrong in [vec![0, 3, 1, 4], vec![0, 1, 3], vec![0, 5]] {
+            let error = sums(wrong, 0).expect_err("offsets that do not fit");
+            assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn with_data__of_another_type__keeps_the_lengths() -> Result<()> {
+    let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
+    let halves = rows.with_data(Array::from(vec![0.5f64, 1.5, 2.5]));
+    assert_eq!(halves.to_vecs()?, [vec![0.5, 1.5], vec![], vec![2.5]]);
+    let few = rows.with_data(Array::from(vec![true]));
+    let error = few.to_vecs().expect_err("one element of three");
+    assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn from_nodes__of_another_type__is_an_error() -> Result<()> {
+    let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![2]]);
+    let same = Segmented::<i64>::from_nodes(rows.nodes())?;
+    assert_eq!(same.to_vecs()?, [vec![3, 1], vec![2]]);
+    let other = Segmented::<u8>::from_nodes(rows.nodes()).expect_err("another type");
+    assert!(
+        other.to_string().contains("expected u8 of rank 1"),
+        "{other}"
+    );
+    Ok(())
+}
+
+#[test]
+fn broadcast_local_indices_and_flatten__of_segments__are_plain_loops() -> Result<()> {
+    let rows = vec![vec![3i64, 1], vec![], vec![5], vec![2, 2, 7]];
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let values = Array::from(vec![10i64, 20, 30, 40]);
+        let spread = segments.broadcast(&values);
+        let places = segments.local_indices();
+        let (spread, places) = (&spread, &places).force_with(&engine)?;
+        assert_eq!(spread, [10, 10, 30, 40, 40, 40]);
+        assert_eq!(places, [0, 1, 0, 0, 1, 2]);
+        let few = segments.broadcast(&values.take(3)).force_with(&engine);
+        let error = few.expect_err("three values for four segments");
+        assert!(
+            matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+            "{error}"
+        );
+        let joined = segments.flatten(&Array::from(vec![3u64, 0, 1]));
+        assert_eq!(joined.lengths().force_with(&engine)?, [3, 0, 3]);
+        assert_eq!(joined.sum().force_with(&engine)?, [9, 0, 11]);
+        let wrong = segments.flatten(&Array::from(vec![3u64, 2])).sum();
+        assert!(wrong.force_with(&engine).is_err());
+    }
+    Ok(())
+}
+
+#[test]
+fn from_uniform_and_to_segmented__of_one_length__cut_evenly() -> Result<()> {
+    let xs = Array::from((0..6).collect::<Vec<i64>>());
+    let rows = Segmented::from_uniform(3, &xs);
+    assert_eq!(rows.sum().force()?, [3, 12]);
+    let n = xs.filter(|x| x.gt(2)).len();
+    assert_eq!(
+        Segmented::from_uniform(&n, &xs).to_vecs()?,
+        [vec![0, 1, 2], vec![3, 4, 5]]
+    );
+    for wrong in [4, 0, -1] {
+        let sum = Segmented::from_uniform(wrong, &xs).sum();
+        assert!(sum.force().is_err(), "{wrong}");
+    }
+    let none = Segmented::from_uniform(4, &xs.take(0));
+    assert_eq!(none.to_vecs()?, Vec::<Vec<i64>>::new());
+    for (n, m) in [(0, 3), (2, 0), (1, 1), (2, 3)] {
+        let all: Vec<i64> = (0..n * m).map(|x| x * x).collect();
+        let matrix = Array::from_vec((n, m), all.clone());
+        let rows = (0..n).map(|i| all[(i * m) as usize..((i + 1) * m) as usize].to_vec());
+        assert_eq!(matrix.to_segmented().to_vecs()?, rows.collect::<Vec<_>>());
+        let sums = matrix.to_segmented().sum();
+        assert_eq!(sums.force()?, matrix.along(1).sum().force()?);
+    }
+    Ok(())
 }

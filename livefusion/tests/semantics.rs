@@ -1,4 +1,4 @@
-//! What combinators and scalar functions compute, against plain Rust, edge cases included.
+//! Results of combinators and scalar functions, against plain Rust, edge cases included.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -235,7 +235,7 @@ fn windows_meet_their_boundaries() -> Result<()> {
 }
 
 #[test]
-fn parts_of_arrays_of_known_and_computed_length() -> Result<()> {
+fn take_drop_slice_and_shift__of_known_and_computed_lengths__are_parts() -> Result<()> {
     let all: Vec<u64> = (0..10).collect();
     let known = Array::from(&all);
     let computed = iota(20).filter(|i| i.lt(10));
@@ -295,7 +295,7 @@ fn parts_of_arrays_of_known_and_computed_length() -> Result<()> {
 }
 
 #[test]
-fn extremes_and_their_places() -> Result<()> {
+fn min_index_and_max_index__with_nan_and_equal_elements__give_the_first_place() -> Result<()> {
     let place = |xs: &[f64]| -> Result<(u64, u64)> {
         let xs = Array::from(xs);
         (&xs.min_index(), &xs.max_index()).force()
@@ -405,7 +405,7 @@ trait SumOfMasses {
 
 impl<T: livefusion::Elt> SumOfMasses for Array<T> {
     fn sum_of_masses(&self) -> Array<f32, Ix0> {
-        // Users' own combinators may go through untyped fields.
+        // User-defined combinators may use untyped fields.
         let node = livefusion::ast::Builder::named("masses").fields(self.node(), 2..3);
         Array::<f32>::from_node(node).map_or_else(|_| Array::scalar(f32::NAN), |m| m.sum())
     }
@@ -425,7 +425,8 @@ fn prepared_programs_run_many_times() -> Result<()> {
     Ok(())
 }
 
-/// Literal exponents become multiplications, others are data of one call: all give the same bits.
+/// Literal exponents become multiplications, other exponents are data of one call. All give the
+/// same bits.
 #[test]
 fn integer_powers_are_the_same_bits_everywhere() -> Result<()> {
     let xs = Array::from(FLOATS);
@@ -482,7 +483,7 @@ fn canonical(bits: u64, nan: bool) -> u64 {
     if nan { u64::MAX } else { bits }
 }
 
-/// An exponent that is no small literal is data: another one is the same program.
+/// An exponent that is not a small literal is data, so other values reuse the program.
 #[test]
 fn a_changing_exponent_compiles_nothing_anew() -> Result<()> {
     let engine = Engine::interp();

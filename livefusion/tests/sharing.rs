@@ -1,6 +1,7 @@
-//! Sharing recovery: what is let-bound, where (figure 2 of McDonell et al.,
-//! "Optimising Purely Functional GPU Programs", 2013; and Black-Scholes).
-//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
+//! Sharing recovery: let-bound terms and their scopes.
+//!
+//! The examples are figure 2 of McDonell et al., "Optimising Purely Functional GPU Programs", 2013,
+//! and Black-Scholes. `LOOP_BLESS=1 cargo test -p livefusion` rewrites the golden files.
 
 use crate::common::golden;
 use livefusion::ast::{Body, BodyBuilder, Kind};
@@ -16,8 +17,8 @@ fn body_of<T: livefusion::Elt>(array: &Array<T>) -> Body {
     }
 }
 
-/// `let inc = (+) 1 in let nine = (let three = inc 2 in three * three) in inc nine - nine`: `three` is
-/// bound inside of what `nine` is bound to, `nine` above the difference.
+/// `let inc = (+) 1 in let nine = (let three = inc 2 in three * three) in inc nine - nine`: `three`
+/// is bound inside the definition of `nine`, and `nine` above the difference.
 #[test]
 fn figure_2() {
     let mut b = BodyBuilder::new(&[]);
@@ -30,7 +31,7 @@ fn figure_2() {
     let result = b.op(Op::Sub, &[ten, nine]);
     let body = b.finish(&[result]);
     golden("figure_2.txt", &body.to_string());
-    // Building the same term once more finds the same term: `three` is written twice, computed once.
+    // Building the same term again finds the same term: `three` is written twice, computed once.
     let mut b = BodyBuilder::new(&[Ty::I64]);
     let x = b.param(0);
     let one = b.lit(Const::int(Ty::I64, 1));
@@ -74,7 +75,8 @@ fn black_scholes(options: &Array<(f32, f32, f32)>) -> Array<(f32, f32)> {
     })
 }
 
-/// `cnd` is called four times on two arguments: its exponential is computed twice, beside the discount's.
+/// `cnd` is called four times on two arguments. Its exponential is computed twice, next to the
+/// discount's.
 #[test]
 fn black_scholes_shares_cnd() {
     let options: Array<(f32, f32, f32)> = vec![(30.0, 35.0, 1.0)].into();
@@ -86,7 +88,7 @@ fn black_scholes_shares_cnd() {
     golden("black_scholes.txt", &text);
 }
 
-/// A term that one arm alone uses is bound in that arm; what both use is bound above.
+/// A term that one arm alone uses is bound in that arm; a term of both arms is bound above.
 #[test]
 fn arms_keep_their_own_terms() {
     let xs: Array<i64> = vec![1i64].into();
@@ -97,7 +99,7 @@ fn arms_keep_their_own_terms() {
     golden("arms.txt", &body_of(&ys).to_string());
 }
 
-/// What test and step of a scalar loop share is bound in the test, inside of the loop.
+/// Terms that the test and the step of a scalar loop share are bound in the test, inside the loop.
 #[test]
 fn scalar_loops_keep_their_own_terms() {
     let xs: Array<f64> = vec![1.0].into();
@@ -108,7 +110,7 @@ fn scalar_loops_keep_their_own_terms() {
     golden("scalar_loop.txt", &body_of(&ys).to_string());
 }
 
-/// Structurally equal nodes are one node, although the user called the function twice.
+/// Structurally equal nodes are unified, although the user called the function twice.
 #[test]
 fn equal_nodes_are_unified() {
     let xs: Array<f64> = vec![1.0, 2.0].into();

@@ -9,7 +9,7 @@ use loop_lang::types::{Const, Ty};
 use proptest::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// One step of a random body: an operator by number, on earlier terms by number.
+/// One step of a random body: the numbers of an operator and of earlier terms.
 type Step = (u8, u8, u8, u8);
 
 const INTS: [i64; 6] = [0, 1, -1, 2, i64::MIN, i64::MAX];
@@ -62,7 +62,7 @@ fn body(steps: &[Step]) -> Body {
     b.finish(&results)
 }
 
-/// A map made without the builder, which would simplify.
+/// A map built without the builder, which would simplify it.
 fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
     Arc::new(Node {
         name: "map",
@@ -96,7 +96,7 @@ fn run(body: Body, engine: &Engine) -> std::result::Result<Vec<Vec<u64>>, ErrorK
     }
 }
 
-/// Words of a buffer; NaN payloads carry no meaning.
+/// The words of a buffer; NaN payloads are ignored.
 fn words(buffer: &Buffer) -> Vec<u64> {
     let word = |i: usize| buffer.get_word(i).expect("in range");
     let canonical = |w: u64| match buffer.ty() {
@@ -116,14 +116,14 @@ proptest! {
         prop_assert_eq!(format!("{:?}", simplify(simple.clone())), format!("{simple:?}"));
         let engine = Engine::interp();
         match (run(raw, &engine), run(simple, &engine)) {
-            // Of several traps of one element in one combinator, any may be the one that is reported.
+            // Of several traps of one element in one combinator, any may be reported.
             (Err(ErrorKind::Division { .. }), Err(ErrorKind::Division { .. })) => {}
             (raw, simple) => prop_assert_eq!(raw, simple),
         }
     }
 }
 
-/// Constants that come to nothing leave nothing behind, at once.
+/// Constants that cancel disappear at once.
 #[test]
 fn constants_that_cancel() {
     let mut b = BodyBuilder::new(&[Ty::I64]);
@@ -138,7 +138,7 @@ fn constants_that_cancel() {
     assert_eq!(simple.terms.len(), 1, "{simple:?}");
 }
 
-/// A strict `select` whose test is known still computes both sides: one that traps is not left out.
+/// A strict `select` with a known test still computes both sides, so a trapping side must remain.
 #[test]
 fn a_known_select_keeps_what_may_trap() {
     let mut b = BodyBuilder::new(&[Ty::I64, Ty::F64]);
@@ -157,9 +157,10 @@ fn a_known_select_keeps_what_may_trap() {
     assert_eq!(run(simplify(raw), &engine), trap);
 }
 
-/// The Accelerate chapter's example of constant expressions, on integers, where they associate: of a tuple that is taken
-/// apart, a quotient, a power, and a condition that is known, one multiplication is left. (On floats two are: `x * 21 * 2` is not
-/// `x * 42` where numbers are subnormal.)
+/// The Accelerate chapter's example of constant expressions, on integers, where they associate.
+///
+/// A projected tuple, a quotient, a power and a known condition reduce to one multiplication. On
+/// floats two multiplications remain: `x * 21 * 2` differs from `x * 42` for subnormal numbers.
 #[test]
 fn constants_of_the_chapter_end_in_one_multiplication() {
     let of = |ty: Ty, number: fn(Ty, i64) -> Const| {

@@ -1,4 +1,4 @@
-//! Small parts that people look for: histograms, differences, grids, running folds, chunks, windows, places within segments.
+//! Small combinators: histograms, differences, grids, running folds, windows, chunks.
 
 use crate::common::{engines, shape};
 use livefusion::Result;
@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn histograms_are_those_of_numpy(
+    fn histogram_and_histogram_uniform__of_odd_numbers__are_those_of_numpy(
         xs in prop::collection::vec(odd_numbers(), 0..40),
         mut edges in prop::collection::vec((-2i32..12).prop_map(f64::from), 0..6),
         n in 1usize..9,
@@ -42,21 +42,21 @@ proptest! {
             let array = Array::from(xs.clone());
             let by_edges = array.histogram(&Array::from(edges.clone()));
             let uniform = array.histogram_uniform(-0.3, 10.1, n);
-            // The edges that are meant, bit by bit.
+            // The intended edges, bit by bit.
             let step = (10.1 - -0.3) / n as f64;
             let mut even: Vec<f64> = (0..n).map(|k| -0.3 + k as f64 * step).collect();
             even.push(10.1);
             prop_assert_eq!(linspace(-0.3, 10.1, n + 1).to_vec()?, even.clone());
             prop_assert_eq!(by_edges.force_with(&engine)?.to_vec()?, histogram(&xs, &edges));
             prop_assert_eq!(uniform.force_with(&engine)?.to_vec()?, histogram(&xs, &even));
-            // Of the edges themselves.
+            // The histogram of the edges themselves.
             let at = Array::from(even.clone()).histogram_uniform(-0.3, 10.1, n);
             prop_assert_eq!(at.force_with(&engine)?.to_vec()?, histogram(&even, &even));
         }
     }
 
     #[test]
-    fn neighbours_and_parts(
+    fn diff_chunks_sliding_windows_and_scan_with_start__of_any_elements__are_plain_loops(
         xs in prop::collection::vec(-9i64..9, 0..20),
         (width, stride, length) in (0usize..5, 1usize..4, 1usize..6),
     ) {
@@ -70,7 +70,7 @@ proptest! {
             let places = (0..xs.len()).step_by(stride).filter(|k| k + width <= xs.len());
             let mut sums: Vec<i64> = places.map(|k| xs[k..k + width].iter().sum()).collect();
             if width == 0 && xs.len() % stride == 0 {
-                // The window behind the last element has none.
+                // The window after the last element has no value.
                 sums.push(0);
             }
             let mut state = 5;
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn places_within_segments(
+    fn take_reverse_gather_and_from_flags__of_any_segments__are_plain_loops(
         rows in prop::collection::vec((prop::collection::vec(-9i64..9, 0..6), prop::collection::vec(any::<u32>(), 0..5)), 0..6),
         n in 0usize..5,
     ) {
@@ -117,7 +117,7 @@ proptest! {
         let read = |(x, at): (&Vec<i64>, &Vec<u32>)| -> Vec<i64> { at.iter().map(|i| x[*i as usize]).collect() };
         let read: Vec<Vec<i64>> = xs.iter().zip(&at).map(read).collect();
         prop_assert_eq!(segments.gather(&Segmented::from_vecs(at.clone())).to_vecs()?, read);
-        // Flags where segments begin, none of which is empty.
+        // Flags at the starts of non-empty segments.
         let rows: Vec<Vec<i64>> = xs.into_iter().filter(|x| !x.is_empty()).collect();
         let flags: Vec<bool> = rows.iter().flat_map(|x| (0..x.len()).map(|i| i == 0)).collect();
         let cut = Segmented::from_flags(&Array::from(flags), &Array::from(rows.concat()));
@@ -140,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
+fn histogram_and_bincount__of_computed_elements__are_in_their_loop() -> Result<()> {
     for engine in engines() {
         let xs: Array<f64> = (0..100).map(|k| f64::from(k) * 0.1).collect();
         let (low, high) = (xs.min(), xs.max());
@@ -166,7 +166,7 @@ fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
 }
 
 #[test]
-fn index_functions_are_in_no_memory() -> Result<()> {
+fn meshgrid_diff_and_sliding_windows__in_folds__are_in_no_memory() -> Result<()> {
     for engine in engines() {
         let xs: Array<f64> = (0..40).map(f64::from).collect();
         let (x, y) = linspace(0.0, 1.0, 5).meshgrid(&xs);
@@ -198,7 +198,7 @@ fn index_functions_are_in_no_memory() -> Result<()> {
 }
 
 #[test]
-fn mistakes_are_errors() {
+fn chunks_sliding_windows_bincount_and_from_flags__with_mistakes__are_errors() {
     let xs = Array::from(vec![1i64, 2, 3]);
     let rows = Segmented::from_vecs(vec![vec![1i64], vec![2, 3]]);
     let zero = Array::scalar(0u64);

@@ -1,6 +1,5 @@
-//! Sorts, and what hangs on them: what they give, what is in which loop, and what goes wrong.
+//! Sorts and combinators built on them: results, loops, and errors.
 
-use crate::common::engines;
 use livefusion::ast::{After, Apart, Builder, Function, Gives, Ty, Types, Value};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
@@ -24,7 +23,7 @@ fn bits(xs: &[f64]) -> Vec<u64> {
     xs.iter().map(bits).collect()
 }
 
-/// All of one type: with few different values, and with any.
+/// Checks all sorts for one type, with many duplicates and with arbitrary values.
 fn check<T>(xs: &[T]) -> Result<()>
 where
     T: Scalar + Ord + Debug,
@@ -53,7 +52,7 @@ where
 
 proptest! {
     #[test]
-    fn integers_are_in_order(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, us: Vec<u32>) {
+    fn sort_argsort_and_unique_counts__of_integers__are_those_of_std(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, us: Vec<u32>) {
         check(&xs)?;
         check(&ys)?;
         check(&zs)?;
@@ -63,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn floats_are_in_order(mut xs: Vec<f64>, special in 0usize..20) {
+    fn sort_and_argsort__of_floats__put_nan_last(mut xs: Vec<f64>, special in 0usize..20) {
         for (k, x) in [f64::NAN, -f64::NAN, 0.0, -0.0, f64::INFINITY].into_iter().enumerate() {
             if special >> k & 1 == 1 {
                 xs.insert(k % (xs.len() + 1), x);
@@ -79,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn values_follow_their_keys(rows: Vec<(u8, i32)>) {
+    fn sort_by_key_and_group_by_key__of_repeated_keys__are_stable(rows: Vec<(u8, i32)>) {
         let (keys, values): (Vec<u8>, Vec<i32>) = rows.iter().map(|(k, v)| (k % 7, *v)).unzip();
         let mut expected: Vec<(u8, i32)> = keys.iter().copied().zip(values.iter().copied()).collect();
         expected.sort_by_key(|(k, _)| *k);
@@ -100,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_are_sorted_alone(rows: Vec<Vec<i16>>) {
+    fn sort_and_argsort__of_segments__order_each_alone(rows: Vec<Vec<i16>>) {
         let segments = Segmented::from_vecs(rows.clone());
         let sorted = |row: &Vec<i16>| {
             let mut row = row.clone();
@@ -115,57 +114,9 @@ proptest! {
         prop_assert_eq!(segments.sort().to_vecs()?, rows.iter().map(sorted).collect::<Vec<_>>());
         prop_assert_eq!(segments.argsort().to_vecs()?, rows.iter().map(places).collect::<Vec<_>>());
     }
-
-    #[test]
-    fn comparisons_put_in_order(rows: Vec<(u8, i32)>) {
-        let rows: Vec<(u8, i32)> = rows.iter().map(|(k, v)| (k % 5, *v)).collect();
-        let mut expected = rows.clone();
-        expected.sort_by_key(|(k, _)| std::cmp::Reverse(*k));
-        let array = Array::from(rows);
-        for engine in engines() {
-            let sorted = array.sort_by(|(a, _), (b, _)| a.gt(b));
-            prop_assert_eq!(sorted.force_with(&engine)?.to_vec()?, expected.clone());
-        }
-    }
-
-    #[test]
-    fn keys_are_joined(
-        left in prop::collection::vec(any::<u8>(), 0..30),
-        right in prop::collection::vec(any::<u8>(), 0..30),
-    ) {
-        let few = |keys: Vec<u8>| -> Vec<i8> { keys.iter().map(|k| (k % 9) as i8 - 4).collect() };
-        let (left, right) = (few(left), few(right));
-        let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
-        for (i, k) in left.iter().enumerate() {
-            let equal = (0..right.len()).filter(|j| right[*j] == *k);
-            let before = pairs.len();
-            pairs.extend(equal.map(|j| (i as u64, j as u64, true)));
-            if pairs.len() == before {
-                pairs.push((i as u64, 0, false));
-            }
-        }
-        let inner: Vec<(u64, u64)> = pairs.iter().filter(|p| p.2).map(|p| (p.0, p.1)).collect();
-        let (left, right) = (Array::from(left), Array::from(right));
-        for engine in engines() {
-            prop_assert_eq!(left.join(&right).force_with(&engine)?.to_vec()?, inner.clone());
-            prop_assert_eq!(left.left_join(&right).force_with(&engine)?.to_vec()?, pairs.clone());
-        }
-    }
-
-    #[test]
-    fn places_are_where_values_could_stand(mut xs: Vec<i8>, ys: Vec<i8>) {
-        xs.sort();
-        let (sorted, values) = (Array::from(xs.clone()), Array::from(ys.clone()));
-        let below = ys.iter().map(|y| xs.partition_point(|x| x < y) as u64);
-        let upto = ys.iter().map(|y| xs.partition_point(|x| x <= y) as u64);
-        prop_assert_eq!(sorted.searchsorted(&values).force()?.to_vec()?, below.collect::<Vec<_>>());
-        let right = upto.collect::<Vec<_>>();
-        prop_assert_eq!(sorted.searchsorted_right(&values).force()?.to_vec()?, right.clone());
-        prop_assert_eq!(values.digitize(&sorted).force()?.to_vec()?, right);
-    }
 }
 
-/// Radix sorts are taken for many elements.
+/// Many elements are sorted by radix.
 #[test]
 fn many_are_in_order() -> Result<()> {
     let xs: Vec<u64> = (0..250_000u64)
@@ -191,7 +142,7 @@ fn many_are_in_order() -> Result<()> {
     Ok(())
 }
 
-/// The engine's own threads help, or those of the pool that forces.
+/// The engine's own threads help, or those of the forcing pool.
 #[test]
 fn sorts_have_the_same_bits_for_any_number_of_threads() -> Result<()> {
     let mut xs: Vec<f64> = (0..200_000u64)
@@ -222,7 +173,7 @@ fn sorts_have_the_same_bits_for_any_number_of_threads() -> Result<()> {
 
 /// Tuples are compared field by field.
 #[test]
-fn tuples_are_in_order() -> Result<()> {
+fn sort_argsort_and_unique_counts__of_tuples__compare_field_by_field() -> Result<()> {
     let xs = Array::from(vec![(2u8, 1.5f32), (1, 9.0), (2, -1.0), (1, 9.0)]);
     assert_eq!(
         xs.sort().force()?,
@@ -236,7 +187,8 @@ fn tuples_are_in_order() -> Result<()> {
     Ok(())
 }
 
-/// What makes the keys is in the loop before the sort, the gather in the one behind it, with what is made of it.
+/// The producer of the keys runs in the loop before the sort. The gather and its consumers run in
+/// the loop after it.
 #[test]
 fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
     let xs: Array<i64> = (0..1000).map(|i| i * 7919 % 1009).collect();
@@ -260,71 +212,7 @@ fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
     Ok(())
 }
 
-/// A step of `sort_by` is one loop over the elements, with the comparison in it.
-#[test]
-fn runs_are_merged_in_one_loop() -> Result<()> {
-    let xs: Array<i64> = (0..100_000).map(|i| i * 7919 % 100_003).collect();
-    let sorted = xs.map(|x| x - 500).sort_by(|a, b| (a % 100).lt(b % 100));
-    let explained = sorted.map(|x| x + 1).explain()?;
-    let [ExplainedApart::Loop(merges)] = &explained.apart[..] else {
-        panic!("{explained}");
-    };
-    assert_eq!(
-        (merges.name, merges.step.loops.len()),
-        ("sort_by", 1),
-        "{explained}"
-    );
-    let got = sorted.force()?.to_vec()?;
-    let mut expected: Vec<i64> = (0..100_000).map(|i| i * 7919 % 100_003 - 500).collect();
-    expected.sort_by_key(|x| x % 100);
-    assert_eq!(got, expected);
-    // What is no order gives the same elements; what goes wrong in a comparison is told.
-    let mut mixed = xs.sort_by(|_, _| true).force()?.to_vec()?;
-    mixed.sort();
-    assert!(mixed.iter().copied().eq(xs.sort().to_vec()?));
-    let error = xs.sort_by(|a, b| (a / (b - &xs.first())).lt(0));
-    let error = error.force().expect_err("a division");
-    assert_eq!(error.combinator, "sort_by");
-    assert!(matches!(error.kind, ErrorKind::Division { .. }), "{error}");
-    let empty = Array::from(Vec::<u8>::new());
-    assert_eq!(empty.sort_by(|a, b| a.lt(b)).force()?, []);
-    Ok(())
-}
-
-/// Pairs of a join are no arrays: what is made of them is in the loop over the left keys.
-#[test]
-fn joins_fuse() -> Result<()> {
-    let left: Array<u32> = (0..1000).map(|i| i * 7919 % 97).collect();
-    let right: Array<u32> = (0..500).map(|i| i * 31 % 89).collect();
-    let sums = left.join(&right).map(|(i, j)| i * 1000 + j).sum();
-    let explained = sums.explain()?;
-    assert_eq!(
-        (explained.apart.len(), explained.loops.len()),
-        (1, 1),
-        "{explained}"
-    );
-    assert_eq!(explained.loops[0].arrays_written, 0, "{explained}");
-    let mut expected = 0u64;
-    for i in 0..1000u64 {
-        let equal = |j: &u64| j * 31 % 89 == i * 7919 % 97;
-        expected += (0..500).filter(equal).map(|j| i * 1000 + j).sum::<u64>();
-    }
-    assert_eq!(sums.force()?, expected);
-    // Keys of several fields.
-    let of_pairs = |keys: &Array<u32>| keys.map(|k| (k % 3, k.cast::<f64>() / 3.0));
-    let same = of_pairs(&left)
-        .join(&of_pairs(&right))
-        .map(|(i, j)| i * 1000 + j)
-        .sum();
-    assert_eq!(same.force()?, expected);
-    let none = Array::from(Vec::<u32>::new());
-    assert_eq!(none.join(&left).force()?, []);
-    assert_eq!(left.join(&none).force()?, []);
-    assert_eq!(left.take(1).left_join(&none).force()?, [(0, 0, false)]);
-    Ok(())
-}
-
-/// A prepared program sorts in each call, and its step in each turn.
+/// A prepared program sorts in each call, and in each step of its loop.
 #[test]
 fn sorts_are_parts_of_programs() -> Result<()> {
     let program = prepare(|xs: Array<i32>| {
@@ -343,7 +231,7 @@ fn sorts_are_parts_of_programs() -> Result<()> {
     Ok(())
 }
 
-/// What a filter keeps is made by one loop, with its keys; and the keys are not kept.
+/// One loop produces the filtered elements and their keys; the keys are not stored.
 #[test]
 fn streams_are_made_once() -> Result<()> {
     let xs: Array<i64> = (0..1000).map(|i| i * 7919 % 1009).collect();
@@ -381,7 +269,8 @@ fn streams_are_made_once() -> Result<()> {
     Ok(())
 }
 
-/// As parts of loops over arrays, and behind them; of what a step captures, which is there before the first.
+/// Sorts inside loops over arrays and after them, and sorts of captured arrays, which run before
+/// the first step.
 #[test]
 fn sorts_and_loops_over_arrays_mix() -> Result<()> {
     let xs = Array::from(vec![4i64, 9, 1]);
@@ -400,7 +289,7 @@ fn sorts_and_loops_over_arrays_mix() -> Result<()> {
     Ok(())
 }
 
-/// In closures on segments they are those of segments.
+/// Sorts in closures on segments become segmented sorts.
 #[test]
 fn closures_on_segments_sort() -> Result<()> {
     let vecs = vec![vec![3i64, 1, 2, 1], vec![], vec![5, 4]];
@@ -437,7 +326,7 @@ fn closures_on_segments_sort() -> Result<()> {
         m.map_rows(|row| row.sort()).force()?,
         [[1.0, 3.0], [0.0, 2.0]]
     );
-    // What has no form for segments is an error.
+    // A function without a segmented form is an error.
     let error = rows
         .map_segments(|row| row.external(|xs| xs.to_vec()))
         .data()
@@ -446,7 +335,7 @@ fn closures_on_segments_sort() -> Result<()> {
     Ok(())
 }
 
-/// Segments of all lengths, by networks and by std, in parts for each thread.
+/// Segments of all lengths, through sorting networks and the standard sort, split among threads.
 #[test]
 fn many_segments_are_sorted() -> Result<()> {
     let lengths: Vec<u64> = (0..20_000u64).map(|i| i * i % 23).collect();
@@ -499,7 +388,7 @@ fn mistakes_are_errors() -> Result<()> {
     let mismatch = |expected, got| ErrorKind::LengthMismatch { expected, got };
     let error = xs.sort_by_key(&two).force().expect_err("two keys");
     assert_eq!(kind(error), ("sort_by_key", mismatch(2, 3)));
-    // Where a length is known only when it is forced.
+    // Lengths that are known only at the force.
     let kept = two.filter(|x| x.gt(0));
     let error = xs.sort_by_key(&kept).force().expect_err("two keys");
     assert!(
@@ -530,7 +419,7 @@ fn mistakes_are_errors() -> Result<()> {
     Ok(())
 }
 
-/// A function that gives something else than it says.
+/// A function whose result differs from its declaration.
 struct Liar;
 
 impl Function for Liar {

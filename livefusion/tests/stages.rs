@@ -1,4 +1,4 @@
-//! The stages of programs are those that a force goes through, and their texts say what is in them.
+//! The stages of programs match those of a force, and print their contents.
 
 use livefusion::prelude::*;
 use livefusion::stages::{self, Lowered, Plan};
@@ -12,7 +12,7 @@ fn rows() -> Segmented<f64> {
     Segmented::from_vecs(vec![vec![1.0f64, 3.0], vec![], vec![2.0, 2.0, 4.0]])
 }
 
-/// The loops of the stages are those of an engine, sizing loops included.
+/// Asserts that the loops of the stages equal those of an engine, sizing loops included.
 fn same_as_explained(program: &(impl Force + ?Sized)) -> Result<()> {
     for clustering in [
         Clustering::Unfused,
@@ -47,7 +47,7 @@ fn the_loops_are_those_that_a_force_runs() -> Result<()> {
     same_as_explained(rows().zip_with_each(&rows().sum(), |x, sum| x / sum).data())?;
     let other = xs.filter(|x| x.lt(0.3));
     same_as_explained(&kept.zip_with(&other, |a, b| a + b))?;
-    // How many elements there are is counted first.
+    // A sizing loop counts the elements first.
     same_as_explained(Segmented::replicate(&Array::from(vec![2u64, 0, 1]), &xs).data())
 }
 
@@ -141,7 +141,7 @@ fn ids_of_other_graphs_are_none() -> Result<()> {
     Ok(())
 }
 
-/// Neither planning nor compiling stages leaves anything behind in an engine.
+/// Neither planning nor compiling stages changes an engine.
 #[test]
 fn engines_do_not_notice() -> Result<()> {
     let engine = Engine::interp();
@@ -153,7 +153,7 @@ fn engines_do_not_notice() -> Result<()> {
         (counters.programs, counters.hits, counters.misses),
         (0, 0, 0)
     );
-    // Nothing runs, so nothing is cancelled either.
+    // Nothing runs, so nothing is cancelled.
     let token = CancelToken::new();
     token.cancel();
     assert!(loops.code(&engine.with_cancel(token)).is_ok());

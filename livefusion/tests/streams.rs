@@ -1,6 +1,7 @@
-//! Combinators over streams that advance differently: appends, merges, searches, runs of
-//! neighbours. Against plain Rust, over arrays in memory, computed ones, and ones of computed
-//! length.
+//! Combinators over streams of different rates: appends, merges, searches, runs of neighbours.
+//!
+//! Results are compared with plain Rust, over arrays in memory, computed arrays, and arrays of
+//! computed length.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -23,7 +24,7 @@ fn sorted(mut xs: Vec<i64>) -> Vec<i64> {
     xs
 }
 
-/// The same elements in memory, computed, and left over by a filter.
+/// The same elements in memory, computed, and kept by a filter.
 fn sources(xs: &[i64]) -> [Array<i64>; 3] {
     let less: Array<i64> = xs.iter().map(|x| x - 1).collect();
     let with_others: Array<(i64, bool)> =
@@ -34,7 +35,7 @@ fn sources(xs: &[i64]) -> [Array<i64>; 3] {
 
 const LENGTHS: [usize; 6] = [0, 1, 2, 3, 17, 300];
 
-/// Every pair of sources of every two lengths; all on the interpreter, one length on C as well.
+/// Tests every pair of sources of every two lengths on the interpreter, and one length on C.
 fn pairs(test: impl Fn(&Engine, &[Array<i64>; 2], [&[i64]; 2]) -> Result<()>) -> Result<()> {
     let (interp, c) = (Engine::interp(), Engine::c());
     for (seed, n) in LENGTHS.into_iter().enumerate() {
@@ -45,7 +46,7 @@ fn pairs(test: impl Fn(&Engine, &[Array<i64>; 2], [&[i64]; 2]) -> Result<()>) ->
                 let arrays = [a.clone(), b.clone()];
                 test(&interp, &arrays, [&xs, &ys])?;
                 if (n, m) == (300, 17) {
-                    // Without what was computed by the interpreter.
+                    // New arrays, without values that the interpreter computed.
                     let (xs, ys) = (Array::from(&xs).map(|x| x + 0), Array::from(&ys));
                     test(&c, &[xs, ys], [&arrays[0].to_vec()?, &arrays[1].to_vec()?])?;
                 }
@@ -55,7 +56,7 @@ fn pairs(test: impl Fn(&Engine, &[Array<i64>; 2], [&[i64]; 2]) -> Result<()>) ->
     Ok(())
 }
 
-/// Every source of every length.
+/// Tests every source of every length.
 fn singles(test: impl Fn(&Engine, &Array<i64>, &[i64]) -> Result<()>) -> Result<()> {
     let (interp, c) = (Engine::interp(), Engine::c());
     for (seed, n) in LENGTHS.into_iter().enumerate() {
@@ -79,7 +80,7 @@ fn error<T: livefusion::Elt>(xs: &Array<T>) -> Error {
 }
 
 #[test]
-fn appends() -> Result<()> {
+fn append_and_concat__of_each_pair_of_sources__give_all_elements_in_order() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let two = [xs, ys].concat();
         let (ab, n) = (&a.append(b).map(|x| x * 2), &a.append(b).len()).force_with(engine)?;
@@ -135,7 +136,7 @@ fn stream_that_is_too_long_is_an_error() {
 }
 
 #[test]
-fn interleaves() -> Result<()> {
+fn interleave__of_each_pair_of_sources__alternates() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let both = a.interleave(b);
         if xs.len() == ys.len() {
@@ -153,7 +154,7 @@ fn interleaves() -> Result<()> {
         else {
             panic!("{error}")
         };
-        // Of the longer one it says how many there are at least.
+        // The error gives a lower bound for the longer one.
         let shorter = expected.min(got);
         assert!((shorter..=expected).contains(&least) && (shorter..=got).contains(&found));
         assert!(least != found);
@@ -167,7 +168,7 @@ fn interleaves() -> Result<()> {
 }
 
 #[test]
-fn combines() -> Result<()> {
+fn combine__of_each_pair_of_sources__takes_by_flags() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let tags = numbers(xs.len() as u64, xs.len() + ys.len());
         let mut flags: Vec<bool> = tags.iter().map(|t| *t > 0).collect();
@@ -220,7 +221,7 @@ fn combine_checks_its_flags() {
         assert_eq!(error.combinator, "combine");
         assert_eq!(error.kind, ErrorKind::LengthMismatch { expected, got });
     }
-    // Of streams it is known how far they are when lengths turn out not to fit.
+    // An error on streams gives the elements consumed so far.
     let of = |n: u64| iota(n + 5).filter(move |i| i.lt(n));
     for (n, m, expected, got) in [
         (3, 0, 2, 1),
@@ -237,7 +238,7 @@ fn combine_checks_its_flags() {
 }
 
 #[test]
-fn merges() -> Result<()> {
+fn merge__of_each_pair_of_sources__is_a_sort() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let merged = a.merge(b, |x, y| x.le(y));
         let all = sorted([xs, ys].concat());
@@ -258,7 +259,7 @@ fn merges() -> Result<()> {
 
 #[test]
 fn a_merge_asks_about_elements_only() -> Result<()> {
-    // 0 / 0 would be an error; zeros are what is read behind an end.
+    // 0 / 0 would be an error; reads beyond an end would give zeros.
     let (xs, ys) = (Array::from(vec![2i64, 4]), Array::from(vec![1i64, 2, 8, 9]));
     let merged = xs.merge(&ys, |x, y| (x / y).le(x.max(y) / x.max(y)).and(x.le(y)));
     assert_eq!(merged.force()?, [1, 2, 2, 4, 8, 9]);
@@ -269,7 +270,7 @@ fn a_merge_asks_about_elements_only() -> Result<()> {
 }
 
 #[test]
-fn drops_a_prefix() -> Result<()> {
+fn drop_while__of_each_source__leaves_the_rest_in_one_loop() -> Result<()> {
     singles(|engine, a, xs| {
         for limit in [-5, 0, 1, 2, 9] {
             let at = xs.iter().position(|x| *x >= limit).unwrap_or(xs.len());
@@ -289,7 +290,7 @@ fn drops_a_prefix() -> Result<()> {
 }
 
 #[test]
-fn finds_the_first() -> Result<()> {
+fn find_and_position__of_each_source__give_the_first_match_or_an_error() -> Result<()> {
     singles(|engine, a, xs| {
         for limit in [-5, 0, 1, 2, 9] {
             let pairs = a.zip(&iota(a.len()));
@@ -340,7 +341,7 @@ fn runs<T: Clone>(xs: &[T], same: impl Fn(&T, &T) -> bool) -> (Vec<T>, Vec<u64>)
 }
 
 #[test]
-fn neighbours() -> Result<()> {
+fn unique_unique_by_group_and_group_by__of_each_source__give_runs_in_one_loop() -> Result<()> {
     singles(|engine, a, xs| {
         let (values, lengths) = a.group();
         let got = (&a.unique(), &values, &lengths).force_with(engine)?;
@@ -372,7 +373,7 @@ fn neighbours() -> Result<()> {
 }
 
 #[test]
-fn neighbours_are_equal_in_all_fields() -> Result<()> {
+fn unique_unique_by_and_group__of_several_fields__compare_all() -> Result<()> {
     let xs: Vec<(bool, (u8, f32))> = vec![
         (true, (1, 0.0)),
         (true, (1, -0.0)),
@@ -390,14 +391,14 @@ fn neighbours_are_equal_in_all_fields() -> Result<()> {
     assert_eq!(got, want);
     let nan = Array::from(vec![f64::NAN; 3]);
     assert_eq!(nan.unique().len().force()?, 3);
-    // The test is not asked about the first element, which has none before it.
+    // The test is not called for the first element, which has no predecessor.
     let xs = Array::from(vec![6i64, 3, 3]);
     assert_eq!(xs.unique_by(|a, b| (b % a).eq(0)).force()?, [6, 3]);
     Ok(())
 }
 
 #[test]
-fn zips_up_to_the_shortest() -> Result<()> {
+fn zip_shortest__of_each_pair_of_sources__ends_with_the_shorter() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let want: Vec<(i64, i64)> = xs.iter().copied().zip(ys.iter().copied()).collect();
         assert_eq!(a.zip_shortest(b).force_with(engine)?, want);
@@ -441,7 +442,7 @@ fn mistakes_of_inputs_come_first() {
     }
 }
 
-/// Forces on the interpreter; a mistake fails the case.
+/// Forces on the interpreter; an error fails the case.
 fn value<F: Force>(wanted: F) -> std::result::Result<F::Out, TestCaseError> {
     let forced = wanted.force_with(&Engine::interp());
     forced.map_err(|e| TestCaseError::fail(e.to_string()))
@@ -463,7 +464,7 @@ proptest! {
         prop_assert_eq!(n, (xs.len() + ys.len() + zs.len()) as u64);
         prop_assert_eq!(&left, &flat);
         prop_assert_eq!(&right, &flat);
-        // What was appended comes apart again.
+        // Splitting an append gives its parts.
         let (front, back) = (a.append(&b).take(a.len()), a.append(&b).drop(a.len()));
         let (front, back) = value((&front, &back))?;
         prop_assert_eq!((&front[..], &back[..]), (&xs[..], &ys[..]));
@@ -493,7 +494,7 @@ proptest! {
     }
 
     #[test]
-    fn laws_of_neighbours(xs: Vec<bool>) {
+    fn unique_and_group__of_any_elements__undo_repeats(xs: Vec<bool>) {
         let array = Array::from(&xs);
         let once = array.unique();
         let (values, lengths) = array.group();
@@ -508,7 +509,7 @@ proptest! {
     }
 
     #[test]
-    fn laws_of_searching(xs: Vec<i16>, by in any::<i16>()) {
+    fn drop_while_find_and_position__of_any_elements__agree(xs: Vec<i16>, by in any::<i16>()) {
         let array = Array::from(&xs);
         let rest = array.drop_while(|x| x.lt(by));
         let (n, rest) = value((&array.len(), &rest))?;
@@ -533,7 +534,7 @@ fn packs_that_are_combined_again_are_never_made() -> Result<()> {
         let e = engine.explain(&[both.node().clone()])?;
         assert_eq!((e.loops.len(), e.loops[0].arrays_written), (1, 1), "{e}");
         assert_eq!(both.force_with(&engine)?, [31, 4, 51, 6]);
-        // What may trap is not moved: an error names the combinator that made it.
+        // Trapping code is not moved: an error names its combinator.
         let ratios = xs.pack(&flags).map(|x| 15 / (x - 3));
         let error = flags.combine(&ratios, &small).force_with(&engine);
         assert_eq!(

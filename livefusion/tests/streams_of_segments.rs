@@ -1,11 +1,12 @@
-//! Zips of elements of segments: a side is a cursor over elements, which asks one over their segments for the
-//! next that has any.
+//! Zips of segment elements: a cursor over elements asks a cursor over their segments.
+//!
+//! The outer cursor advances to the next non-empty segment.
 
 use crate::common::{engines, first_numbers as numbers, shape};
 use livefusion::prelude::*;
 use livefusion::{Clustering, Elt, Error, ErrorKind, Result};
 
-/// Builds an array, which takes one loop with nothing in memory besides its result, and runs it everywhere.
+/// Builds an array in one loop, with only its result in memory, and runs it on every engine.
 fn one_loop<T: Elt + PartialEq + std::fmt::Debug>(
     build: impl Fn() -> Array<T>,
     want: &[T],
@@ -33,7 +34,8 @@ fn lengths<const N: usize>(all: [u64; N]) -> Array<u64> {
     Array::from(all.to_vec())
 }
 
-/// Elements of runs in which the beginning, the middle and the end are empty, beside those of another number of runs.
+/// Elements of runs, with empty runs at the beginning, in the middle and at the end. The other
+/// input has another number of runs.
 #[test]
 fn decodes_of_runs() -> Result<()> {
     let build = || {
@@ -50,7 +52,7 @@ fn decodes_of_runs() -> Result<()> {
     one_loop(none, &[])
 }
 
-/// Lengths, values and elements are computed on the way; indices count within each segment.
+/// Lengths, values and elements are computed in the loop; indices count within each segment.
 #[test]
 fn streams_of_segments_compute_for_segments_and_elements() -> Result<()> {
     let build = || {
@@ -66,7 +68,7 @@ fn streams_of_segments_compute_for_segments_and_elements() -> Result<()> {
     one_loop(build, &[1006, 1017, 3008, 3019])
 }
 
-/// Scans begin anew with each segment, of floats and of states, inclusive and exclusive.
+/// Scans restart with each segment, of floats and of states, inclusive and exclusive.
 #[test]
 fn scans_of_segments() -> Result<()> {
     let build = || {
@@ -84,7 +86,7 @@ fn scans_of_segments() -> Result<()> {
     one_loop(build, &want)
 }
 
-/// What a filter leaves of each segment, scanned: where a segment begins with what is left out, too.
+/// Scans of filtered segments, also where a segment begins with dropped elements.
 #[test]
 fn scans_of_what_filters_leave_of_segments() -> Result<()> {
     let build = || {
@@ -99,11 +101,12 @@ fn scans_of_what_filters_leave_of_segments() -> Result<()> {
     one_loop(build, &[11, 32, 32, 72])
 }
 
-/// Segments of segments: a cursor over elements, one over segments, one over what these are made of.
+/// Segments of segments: a cursor over elements, one over segments, and one over the source of
+/// these.
 #[test]
 fn segments_of_segments() -> Result<()> {
     let build = || {
-        // Runs of 1 2 2 0 4 4 4, and of each of these as many as it says.
+        // Runs of 1 2 2 0 4 4 4, and of each of these as many as its value.
         let outer = Segmented::replicate(
             &lengths([1, 2, 0, 1, 3]),
             &numbers(5).map(|x| (x % 5).cast::<u64>()),
@@ -119,7 +122,7 @@ fn segments_of_segments() -> Result<()> {
     one_loop(build, &[217, 218, 419, 420])
 }
 
-/// The segments themselves are what a filter leaves.
+/// A filter keeps some of the segments themselves.
 #[test]
 fn segments_that_a_filter_leaves() -> Result<()> {
     let build = || {
@@ -134,7 +137,7 @@ fn segments_that_a_filter_leaves() -> Result<()> {
     one_loop(build, &[2, 2, 5])
 }
 
-/// A side of sums of segments: its iterations are segments, each of which is run over.
+/// An input of segment sums: its iterations are segments, each with an inner loop.
 #[test]
 fn sums_of_segments() -> Result<()> {
     let build = || {
@@ -146,7 +149,7 @@ fn sums_of_segments() -> Result<()> {
     one_loop(build, &[6, 48])
 }
 
-/// A side that is a zip of sides, which a filter has passed on.
+/// An input that is a filtered zip of inputs.
 #[test]
 fn zips_of_zips() -> Result<()> {
     let build = || {
@@ -163,7 +166,7 @@ fn zips_of_zips() -> Result<()> {
     one_loop(build, &[1153, 2080])
 }
 
-/// Lengths that do not add up to what is cut, and sides that do not end together.
+/// Segment lengths that do not add up to the data, and inputs of different lengths.
 #[test]
 fn lengths_that_do_not_fit() {
     let flat = |lens: &[u64]| {
@@ -194,7 +197,7 @@ fn lengths_that_do_not_fit() {
     }
 }
 
-/// What runs over the elements beside, and what uses the zip, in the same loop.
+/// An unfused input of the elements and the consumers of the zip, in the same loop.
 #[test]
 fn streams_of_segments_join_the_consumers_of_a_zip() -> Result<()> {
     for engine in engines() {
@@ -212,7 +215,7 @@ fn streams_of_segments_join_the_consumers_of_a_zip() -> Result<()> {
     Ok(())
 }
 
-/// Maps that make the lengths, too, do not run over the segments of these.
+/// Maps that also feed the lengths do not run over their segments.
 #[test]
 fn data_that_is_made_of_its_lengths() -> Result<()> {
     let build = || {
@@ -226,7 +229,7 @@ fn data_that_is_made_of_its_lengths() -> Result<()> {
     everywhere(build, &[0, 3, 18])
 }
 
-/// What runs over elements whose segments a zip alone knows runs over them without segments.
+/// Consumers of elements whose segments only a zip knows run over them without segments.
 #[test]
 fn elements_of_segments_of_a_side_are_elsewhere_without_them() -> Result<()> {
     for clustering in [Clustering::Greedy, Clustering::default()] {
@@ -248,7 +251,8 @@ fn elements_of_segments_of_a_side_are_elsewhere_without_them() -> Result<()> {
     Ok(())
 }
 
-/// Lengths that are as many as what tags leave, computed again in a loop that has the tags and not what they leave.
+/// Lengths as many as the kept elements, rematerialised in a loop with the tags but without the
+/// kept elements.
 #[test]
 fn lengths_computed_again_where_tags_are() -> Result<()> {
     for engine in engines() {
@@ -269,7 +273,8 @@ fn lengths_computed_again_where_tags_are() -> Result<()> {
     Ok(())
 }
 
-/// Room for what is taken of segments' elements: for few as many as are taken, for many as many as there are.
+/// The capacity for a `take` of segment elements: the taken count if small, else the number of
+/// elements.
 #[test]
 fn room_for_what_is_taken_of_segments() -> Result<()> {
     for engine in engines() {
@@ -287,7 +292,7 @@ fn room_for_what_is_taken_of_segments() -> Result<()> {
         ] {
             let few = elements.data().take(n).force_with(&engine)?;
             assert_eq!(few.len() as u64, n.min(200_005), "{n}");
-            // Two of one loop, and one that is not limited.
+            // Two takes in one loop, and an unlimited consumer.
             let odd = elements.data().filter(|x| (x % 2).eq(1)).take(n);
             let (few, odd) = (&elements.data().take(4), &odd).force_with(&engine)?;
             assert_eq!((few.len() as u64, odd.len() as u64), (4, n.min(200_003)));
@@ -299,11 +304,12 @@ fn room_for_what_is_taken_of_segments() -> Result<()> {
     Ok(())
 }
 
-/// Counts of tags that are needed until a take ends: there is a tag for every element, and not for those that are left.
+/// Counts of tags are needed until a take ends. There is a tag for every element, but not for the
+/// kept ones.
 #[test]
 fn counts_that_are_needed_until_their_expansion_ends() -> Result<()> {
     for engine in engines() {
-        // As many as there are segments: tags and data are beside the elements.
+        // As many elements as segments: tags and data have the elements' rate.
         let tags = Array::from(vec![false, true]);
         let rows = Segmented::new(&lengths([2, 0]), &numbers(2));
         let counts = rows.pack(&tags).lengths().clone();
@@ -317,7 +323,8 @@ fn counts_that_are_needed_until_their_expansion_ends() -> Result<()> {
     Ok(())
 }
 
-/// What is taken of segments over parts, beside what ends: the numbers that are counted before have names of their own.
+/// Takes of segments over the parts of an append, next to an exit. The sizing counters have names
+/// of their own.
 #[test]
 fn streams_of_segments_take_over_parts() -> Result<()> {
     for engine in engines() {

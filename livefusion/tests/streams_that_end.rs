@@ -1,4 +1,4 @@
-//! Zips of streams that end before their source does: `take_while` and `take` on a side.
+//! Zips of streams with early exits: `take_while` and `take` on an input.
 
 use crate::common::{engines, first_numbers as numbers};
 use livefusion::ast::{BodyBuilder, Builder};
@@ -7,7 +7,7 @@ use livefusion::{ErrorKind, Result};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// The elements up to the first zero, and that.
+/// The elements up to and including the first zero.
 fn until_zero(xs: &Array<i64>) -> Array<i64> {
     let mut b = BodyBuilder::new(&[Ty::I64]);
     let (x, zero) = (b.param(0), b.lit(Const::int(Ty::I64, 0)));
@@ -20,7 +20,7 @@ fn zipped(left: &Array<i64>, right: &Array<i64>) -> Array<i64> {
     left.zip_with(right, |l, r| l * 10 + r)
 }
 
-/// Runs a program, which is one loop with nothing in memory but its result, everywhere.
+/// Runs a program everywhere. It must be one loop with only its result in memory.
 fn one_loop(build: impl Fn() -> Array<i64>, want: &[i64]) -> Result<()> {
     for engine in engines() {
         let all = build();
@@ -35,13 +35,13 @@ fn one_loop(build: impl Fn() -> Array<i64>, want: &[i64]) -> Result<()> {
 #[test]
 fn sides_that_a_test_ends() -> Result<()> {
     let others = || numbers(9).filter(|x| (x % 3).eq(0));
-    // What is behind the end is not divided by.
+    // Elements after the exit are not divided by.
     let until = |n: i64| numbers(9).take_while(move |x| (x / (x - 6)).le(0).and(x.le(n)));
     one_loop(|| zipped(&until(3), &others()), &[13, 26, 39])?;
     let last = || until_zero(&Array::from(vec![5i64, 7, 0, 8]));
     one_loop(|| zipped(&last(), &others()), &[53, 76, 9])?;
     one_loop(|| zipped(&others(), &last()), &[35, 67, 90])?;
-    // The last one is delivered, and is known to be the last.
+    // The last element is delivered, and is known to be the last.
     let kept = || Array::from(vec![5i64, 1, 7, 1, 0, 8]).filter(|x| x.ne(1));
     one_loop(|| zipped(&until_zero(&kept()), &others()), &[53, 76, 9])?;
     let filtered = || {
@@ -63,7 +63,7 @@ fn sides_that_are_cut_short() -> Result<()> {
     let others = || numbers(9).filter(|x| (x % 3).eq(0));
     let three = || numbers(99).filter(|x| (x % 2).eq(0)).take(3);
     one_loop(|| zipped(&three(), &others()), &[23, 46, 69])?;
-    // Two of each segment's elements are known, of all segments three are taken.
+    // Takes three elements in all; the segments give two each.
     let spread = || {
         let runs = Segmented::replicate(&Array::from(vec![2u64, 0, 2, 5]), &numbers(4));
         runs.data().take(3)

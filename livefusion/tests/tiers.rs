@@ -1,4 +1,4 @@
-//! The default engine changes tiers as work grows, and nothing of it shows in the results.
+//! The default engine changes tiers as work grows, without any effect on results.
 #![cfg(feature = "jit")]
 
 use livefusion::Ix0;
@@ -81,7 +81,7 @@ fn long_runs_go_over_to_c() {
     }
 }
 
-/// A few elements that are iterated take as long as many that are not.
+/// A few elements with long scalar loops take as long as many elements without.
 #[test]
 fn scalar_loops_weigh_what_they_do() {
     let engine = Engine::builder().build();

@@ -1,10 +1,10 @@
-//! Arrays of more elements than a `u64` counts: errors when their length is asked for, or when they are forced.
+//! Arrays longer than a `u64` counts: errors at the length or at the force.
 
 use crate::common::engines;
 use livefusion::array::{Extent, IntoLen, Ix0};
 use livefusion::prelude::*;
 
-/// Checks the error of lengths that depend on a number, known at once and known when it is forced.
+/// Checks the error of lengths that depend on a number, both known and delayed.
 fn check(name: &str, n: u64, got: [&str; 2], of: impl Fn(Extent) -> Array<u64, Ix0>) {
     for engine in engines() {
         let delayed = Array::from(vec![n]).sum();
@@ -43,13 +43,13 @@ fn length_of_arrays_behind_each_other_that_no_u64_holds_is_an_error() {
     check("combine", half, sum, |n| {
         flags.combine(&iota(n.clone()), &iota(n)).len()
     });
-    // Forced without asking for the length, and an append in phases.
+    // Forced without a request for the length, and an append in phases.
     let both = iota(half).append(&iota(half));
     assert!(both.take(2).force().is_err() && both.force().is_err());
     let phases = iota(half).map(|i| i * i).append(&iota(half).map(|i| i + 1));
     let error = phases.len().force().expect_err("too many elements");
     assert!(error.to_string().ends_with(sum[0]), "{error}");
-    // The largest number is one.
+    // The largest `u64` is a valid length.
     let most = iota(u64::MAX - 2).append(&iota(2)).len();
     assert_eq!(most.force().expect("a length"), u64::MAX);
 }
@@ -70,7 +70,7 @@ fn length_of_a_shape_that_no_u64_holds_is_an_error() {
     assert_eq!(none.force().expect("a length"), 0);
 }
 
-/// A loop over rows has a limit of its own, which is lower.
+/// A loop over rows has its own, lower limit.
 #[test]
 fn length_of_rows_that_no_u64_holds_is_an_error() {
     let (n, long) = (1u64 << 33, 1u64 << 62);

@@ -1,4 +1,4 @@
-//! The largest few: what they are, in which loop they are found, and what comes beside them.
+//! The largest elements: results, their loop, and co-consumers.
 
 use crate::common::{engines, shape};
 use livefusion::ast::{Builder, Const, Field, Fields, Fold, Ty, trace};
@@ -12,7 +12,7 @@ use livefusion_jit::JitBackend;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// The places of the largest, by what comes first in descending order.
+/// The indices of the largest elements, in descending order.
 fn places<T>(xs: &[T], k: usize, falls: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<u64> {
     let mut places: Vec<u64> = (0..xs.len() as u64).collect();
     places.sort_by(|a, b| falls(&xs[*a as usize], &xs[*b as usize]));
@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_largest_are_found(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, k in 0usize..8) {
+    fn top_k_and_argtop_k__of_any_elements__begin_a_falling_sort(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, k in 0usize..8) {
         check(&xs, k)?;
         check(&ys.iter().map(|y| y % 5).collect::<Vec<_>>(), k)?;
         check(&zs, k)?;
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn of_floats_numbers_come_first(mut xs in prop::collection::vec(-1e9f64..1e9, 0..40), special in 0usize..32, k in 0usize..12) {
+    fn top_k_and_argtop_k__of_floats__give_numbers_before_nan(mut xs in prop::collection::vec(-1e9f64..1e9, 0..40), special in 0usize..32, k in 0usize..12) {
         for (at, x) in [f64::NAN, -f64::NAN, 0.0, -0.0, f64::NEG_INFINITY].into_iter().enumerate() {
             if special >> at & 1 == 1 {
                 xs.insert(at % (xs.len() + 1), x);
@@ -66,9 +66,9 @@ proptest! {
     }
 }
 
-/// Any number of them: up to what a loop carries, and beyond.
+/// Any number of them: up to the limit of loop-carried values, and beyond.
 #[test]
-fn of_any_number() -> Result<()> {
+fn top_k_and_argtop_k__of_few_and_of_many__begin_a_falling_sort() -> Result<()> {
     let xs: Vec<u32> = (0..200u32).map(|i| i * 7919 % 101).collect();
     for k in [1, 2, 3, 5, 16, 17, 31, 32, 33, 150, 500] {
         check(&xs, k)?;
@@ -76,7 +76,8 @@ fn of_any_number() -> Result<()> {
     Ok(())
 }
 
-/// The same in any number of threads, over many chunks; beside a filter, whose elements are counted too.
+/// The result is equal for any number of threads, over many chunks. A filter's elements are counted
+/// in the same loop.
 #[test]
 fn parts_are_joined() -> Result<()> {
     let xs: Vec<u64> = (0..300_000u64)
@@ -109,9 +110,9 @@ fn parts_are_joined() -> Result<()> {
     Ok(())
 }
 
-/// One loop over the elements, with what makes them and what else is folded; and one over the few.
+/// One loop over the elements, with their producers and other folds; and one over the few largest.
 #[test]
-fn it_fuses() -> Result<()> {
+fn top_k_and_argtop_k__of_a_computed_stream__fold_in_its_loop() -> Result<()> {
     let xs: Array<f64> = (0..1000).map(|i| f64::from(i * 7919 % 1009)).collect();
     let roots = xs.map(|x| x.sqrt()).filter(|x| x.gt(3.0));
     let (top, sum) = (roots.top_k(10), roots.sum());
@@ -120,12 +121,12 @@ fn it_fuses() -> Result<()> {
     assert!(explained.apart.is_empty(), "{explained}");
     let places = roots.argtop_k(10);
     assert_eq!(shape(&[places.node(), sum.node()])?, (2, 1));
-    // Many are sorted.
+    // Large numbers use a sort.
     assert_eq!(roots.top_k(33).explain()?.apart.len(), 1);
     Ok(())
 }
 
-/// Pairs are compared field by field, and segments have theirs.
+/// Pairs are compared field by field, and segments have their own.
 #[test]
 fn of_pairs_and_of_segments() -> Result<()> {
     for engine in engines() {
@@ -140,7 +141,7 @@ fn of_pairs_and_of_segments() -> Result<()> {
     Ok(())
 }
 
-/// A promise that no order matters is held against what is seen of it.
+/// A fold that claims to be exact must pass visible checks, such as a literal start.
 #[test]
 fn exact_folds_start_from_literals() {
     let xs = Array::from(vec![1i64, 2]);

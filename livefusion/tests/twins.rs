@@ -1,4 +1,4 @@
-//! Zips of the same streams: the sides of the first one deliver to all.
+//! Zips of the same streams: the cursors of the first zip serve all zips.
 
 use crate::common::{engines, first_numbers as numbers, shape};
 use livefusion::Result;
@@ -44,7 +44,8 @@ fn twins_of_elements_of_segments() -> Result<()> {
     Ok(())
 }
 
-/// A twin that the first zip's loop needs, by way of what a zip of both needs, is on a side with it or in memory.
+/// The first zip's loop needs a second zip, through a zip of both. The two share an input, or the
+/// second one is in memory.
 #[test]
 fn zips_of_twins() -> Result<()> {
     for engine in engines() {
@@ -65,7 +66,8 @@ fn zips_of_twins() -> Result<()> {
     Ok(())
 }
 
-/// A twin that needs what the first zip gives in the end comes in a later loop, and reads the sides from memory.
+/// A second zip that needs a fold of the first one runs in a later loop. It reads the inputs from
+/// memory.
 #[test]
 fn a_twin_that_waits() -> Result<()> {
     for engine in engines() {
@@ -79,7 +81,7 @@ fn a_twin_that_waits() -> Result<()> {
     Ok(())
 }
 
-/// A twin that is needed first, as lengths of segments above what the loop runs over, comes behind the first zip.
+/// A second zip needed first, as segment lengths above the loop's rate, runs after the first zip.
 #[test]
 fn a_twin_that_is_placed_first() -> Result<()> {
     for engine in engines() {

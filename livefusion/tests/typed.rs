@@ -1,4 +1,4 @@
-//! The typed front end: what compiles, what is inferred, and which mistakes are values in the graph.
+//! The typed front end: inference, and errors stored in the graph.
 
 use livefusion::ast::{BodyBuilder, Builder, Fold, FoldStyle, Kind, Len, ScanKind, Term};
 use livefusion::prelude::*;
@@ -155,7 +155,7 @@ fn a_leaked_expression_is_a_mistake() {
     let e = mistake(&xs.map(|x| x + leaked));
     assert_eq!((e.combinator, &e.kind), ("map", &ErrorKind::LeakedExp));
     assert_eq!(e.location.map(|l| l.line()), Some(line));
-    // As a result, as a start, after use outside of any closure, and in a closure inside of its own.
+    // As a result, as a start, after use outside any closure, and in a closure nested in its own.
     assert_eq!(mistake(&xs.map(|_| leaked)).kind, ErrorKind::LeakedExp);
     assert_eq!(
         mistake(&xs.fold(leaked, |a, b| a + b)).kind,
@@ -165,7 +165,7 @@ fn a_leaked_expression_is_a_mistake() {
     assert_eq!(mistake(&xs.map(|x| x + outside)).kind, ErrorKind::LeakedExp);
     let nested = xs.map(|x| x + xs.map(|y| y + x).sum());
     assert_eq!(mistake(&nested).kind, ErrorKind::LeakedExp);
-    // A loop's state outside of the loop.
+    // A loop's state outside the loop.
     let e = mistake(&xs.map(|x| {
         let mut state = x;
         let end = while_loop(
@@ -188,7 +188,7 @@ fn a_panic_in_a_closure_leaves_no_trace() {
         std::panic::catch_unwind(|| xs.map(|x| if true { panic!("in the closure") } else { x }));
     assert!(panicked.is_err());
     fine(&xs.map(|x| x + 1.0));
-    // Caught inside of a closure, with a loop half built.
+    // Caught inside a closure, with a half-built loop.
     let e = mistake(&xs.map(|x| {
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             while_loop(
@@ -309,7 +309,7 @@ fn the_untyped_builder_checks() {
         named("compute").compute(identity(Ty::U64)),
     ] {
         assert!(is_malformed(&node), "{}: {:?}", node.name, node.error);
-        // What is made of it carries the same mistake.
+        // Consumers carry the same error.
         assert_eq!(named("len").len(&node).error, node.error);
     }
     let mut b = BodyBuilder::new(&[Ty::F64]);
@@ -344,4 +344,25 @@ fn nobody_is_forced_by_being_shown() {
         "Array<(i32, f64), Ix1>(map(filter(i32[100])))"
     );
     assert!(ys.node().value.get().is_none());
+}
+
+#[test]
+fn from_node__of_another_type_or_rank__is_an_error() {
+    let xs = Array::from(vec![1i64, 2]);
+    let node = xs.node();
+    let same = Array::<i64>::from_node(node.clone()).expect("the same type");
+    assert_eq!(same.to_vec(), Ok(vec![1, 2]));
+    let other = Array::<f64>::from_node(node.clone()).expect_err("another type");
+    assert!(
+        other.to_string().contains("expected f64 of rank 1"),
+        "{other}"
+    );
+    let other = Array::<i64, Ix2>::from_node(node.clone()).expect_err("another rank");
+    assert!(
+        other.to_string().contains("expected i64 of rank 2"),
+        "{other}"
+    );
+    let pairs = xs.zip(&xs);
+    assert!(Array::<i64>::from_node(pairs.node().clone()).is_err());
+    assert!(Array::<(i64, i64)>::from_node(pairs.node().clone()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Indices and lengths that do not fit are told as the integers that they were given as.
+//! Errors report invalid indices and lengths as the original integers.
 
 use crate::common::engines;
 use livefusion::Error;
@@ -6,7 +6,8 @@ use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 
-/// The index of an out-of-range error, on an engine; the program runs twice, so that it is recognised.
+/// The index of an out-of-range error, on an engine. The program runs twice, so that the second run
+/// hits the cache.
 fn index<T: Force>(of: impl Fn() -> T, engine: &Engine) -> i128 {
     let told = || match of()
         .force_with(engine)
@@ -99,12 +100,12 @@ fn index_of_a_signed_type_is_told_as_a_signed_one() {
             -1
         );
         assert_eq!(index(|| small.bincount(3), engine), -3);
-        // A literal is told as it was written.
+        // A literal is reported as written.
         assert_eq!(
             index(|| one.map(|x| x + xs.at(Exp::lit(-2i64))), engine),
             -2
         );
-        // The indices are in memory before they are used.
+        // The indices are in memory before their use.
         let sorted = Array::from(vec![-5i32, 1]).sort();
         let two = Array::from(vec![0.5f64, 0.25]);
         assert_eq!(index(|| xs.scatter(&sorted, &two), engine), -5);

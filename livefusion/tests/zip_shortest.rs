@@ -1,7 +1,8 @@
-//! `zip_shortest` of what is computed: one loop, in which each side is advanced until it has an element, and which ends
-//! with the side that ends first.
+//! `zip_shortest` of computed arrays: one loop that ends with the shortest input.
 //!
-//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
+//! Each input is advanced to its next element.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion` rewrites the golden file.
 
 use crate::common::filters::{even, evens, kept, numbers, small, smalls};
 use crate::common::{engines, golden, shape};
@@ -9,7 +10,7 @@ use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result};
 use std::sync::Arc;
 
-/// Either side ends first, or both do together; either may be empty.
+/// Lengths such that either input ends first, or both at once; either may be empty.
 const LENGTHS: [(usize, usize); 10] = [
     (0, 0),
     (0, 9),
@@ -24,7 +25,7 @@ const LENGTHS: [(usize, usize); 10] = [
 ];
 
 #[test]
-fn two_filters_are_one_loop() -> Result<()> {
+fn zip_shortest__of_two_filters__is_one_loop() -> Result<()> {
     let (xs, ys) = (Array::from(vec![1i64, -2, 3]), Array::from(vec![-1i64, -4]));
     let (left, right) = (xs.filter(|x| x.gt(0)), ys.filter(|y| y.lt(0)));
     let products = left.zip_shortest(&right).map(|(x, y)| x * y);
@@ -36,7 +37,7 @@ fn two_filters_are_one_loop() -> Result<()> {
 }
 
 #[test]
-fn sides_end_in_either_order() -> Result<()> {
+fn zip_shortest__of_sides_that_end_in_either_order__ends_with_the_first() -> Result<()> {
     for engine in engines() {
         for (n, m) in LENGTHS {
             let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
@@ -62,7 +63,7 @@ fn three_sides_and_one_in_memory() -> Result<()> {
             let want = left.zip(kept(&zs, |z| z % 3 == 0)).zip(&ws);
             let want: Vec<i64> = want.map(|(((x, y), z), w)| x + 7 * y - z * w).collect();
             let [xs, ys, zs, ws] = [xs, ys, zs, ws].map(Array::from);
-            // A chain of its own on each side: maps, a scan, filters of filters.
+            // Each input is a pipeline of its own: maps, a scan, filters of filters.
             let x = evens(&xs.map(|x| x + 2)).map(|x| x - 2);
             let sums = ys.scan(0, |a, b| a + b);
             let y = ys.zip(&sums).filter(|(y, _)| y.lt(30)).map(|(y, _)| y);
@@ -102,7 +103,7 @@ fn consumers_join_the_loop() -> Result<()> {
     Ok(())
 }
 
-/// Whatever a cursor can deliver: elements of segments, what ends early, a scan, a zip of its own.
+/// Every kind of cursor: elements of segments, arrays with exits, scans, zips.
 #[test]
 fn all_that_a_cursor_delivers() -> Result<()> {
     for engine in engines() {
@@ -134,7 +135,7 @@ fn all_that_a_cursor_delivers() -> Result<()> {
     Ok(())
 }
 
-/// A zip on a side, a side of a zip, a side of a further one.
+/// A zip as an input, an input of a zip, and an input of a further zip.
 #[test]
 fn zips_of_zips() -> Result<()> {
     for engine in engines() {
@@ -148,14 +149,15 @@ fn zips_of_zips() -> Result<()> {
         let want: Vec<i64> = sums.iter().zip(&z).map(|(s, z)| s * z).collect();
         assert_eq!(outer.force_with(&engine)?, want);
 
-        // All sides of the outer one end together, and the inner one's do not.
+        // All inputs of the outer zip end together, those of the inner zip do not.
         let as_many = iota(3 * sums.len() as u64).filter(|i| (i % 3).eq(1));
         let outer = inner.zip_with(&as_many, |s, i| s - i.cast::<i64>());
         assert_eq!(shape(&[outer.node().clone()])?, (1, 1));
         let want = (0..).zip(&sums).map(|(k, s)| s - 3 * k - 1);
         assert_eq!(outer.force_with(&engine)?, want.collect::<Vec<i64>>());
 
-        // The inner one's sides end together, and what else uses one goes through memory.
+        // The inputs of the inner zip end together, and another consumer of one goes through
+        // memory.
         let half = xs.filter(|x| (x % 2).eq(0)).map(|x| x + 1);
         let odd = zs.filter(|z| (z % 2).eq(0));
         let inner = half.zip_with(&odd.take(1_000), |a, b| a - b);
@@ -172,7 +174,7 @@ fn zips_of_zips() -> Result<()> {
     Ok(())
 }
 
-/// Guests would see all elements of a side, and its cursor may be left before.
+/// Co-consumers would need all elements of an input, but its cursor may stop early.
 #[test]
 fn a_side_that_others_use_goes_through_memory() -> Result<()> {
     for engine in engines() {
@@ -193,7 +195,7 @@ fn a_side_that_others_use_goes_through_memory() -> Result<()> {
     Ok(())
 }
 
-/// Where all inputs go through memory, elements are had in any order, and counted once.
+/// If all inputs are in memory, chunks run in any order, and elements are counted once.
 #[test]
 fn of_what_is_in_memory_any_chunk_may_run_first() -> Result<()> {
     for engine in engines() {
@@ -218,7 +220,7 @@ fn of_what_is_in_memory_any_chunk_may_run_first() -> Result<()> {
     Ok(())
 }
 
-/// A field that only what ends asks for, beside one that all is asked of.
+/// A field that only a consumer with an exit needs, next to a field that is needed completely.
 #[test]
 fn fields_that_end_beside_one_that_is_kept() -> Result<()> {
     for engine in engines() {
@@ -229,7 +231,7 @@ fn fields_that_end_beside_one_that_is_kept() -> Result<()> {
         let first = doubled.take(1);
         let (read, first) = (&read, &first).force_with(&engine)?;
         assert_eq!((read.to_vec()?, first.to_vec()?), (vec![2, 1, 3], vec![6]));
-        // In step with each other, too.
+        // Also for arrays in step with each other.
         let kept = evens(&xs.map(|x| x * 2));
         let zipped = kept.map(|_| 7i64).zip_shortest(&kept);
         let (sevens, kept) = zipped.unzip();
@@ -240,7 +242,7 @@ fn fields_that_end_beside_one_that_is_kept() -> Result<()> {
     Ok(())
 }
 
-/// What is known to be equally long is one side.
+/// Inputs of provably equal length are one input.
 #[test]
 fn streams_in_step_are_one_side() -> Result<()> {
     for engine in engines() {
@@ -262,7 +264,8 @@ fn streams_in_step_are_one_side() -> Result<()> {
 #[test]
 fn no_side_is_asked_for_more() -> Result<()> {
     for engine in engines() {
-        // The second one ends first; the third would fail at its next element, the first at the one behind.
+        // The second input ends first. The third would fail at its next element, the first at the
+        // element after that.
         let quotients = |by: Vec<i64>| Array::from(by).map(|y| 60 / y).filter(|q| q.gt(0));
         let first = quotients(vec![6, 5, -1, 4, 0]);
         let ends = Array::from(vec![7i64, -3, 8, -9]).filter(|x| x.gt(0));
@@ -270,13 +273,13 @@ fn no_side_is_asked_for_more() -> Result<()> {
         let zipped = zip_shortest((&first, &ends, &third)).map(|(a, b, c)| a * b - c);
         assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
         assert_eq!(zipped.force_with(&engine)?, [10 * 7 - 20, 12 * 8 - 30]);
-        // An array in memory ends it before any side is asked.
+        // An array in memory ends the zip before any input advances.
         let two = Array::from(vec![1i64, 2]);
         let zipped = quotients(vec![6, 5, 0])
             .zip_shortest(&two)
             .map(|(a, b)| a * b);
         assert_eq!(zipped.force_with(&engine)?, [10, 24]);
-        // What lies before the end is asked for.
+        // Elements before the end are evaluated.
         let zipped = quotients(vec![6, 5, -1, 0, 4]).zip_shortest(&ends.append(&two));
         let error = zipped
             .map(|(a, b)| a + b)
@@ -287,7 +290,7 @@ fn no_side_is_asked_for_more() -> Result<()> {
     Ok(())
 }
 
-/// Whether segments have as many elements as their data is found by who comes to their end.
+/// Segment lengths are checked against their data only by consumers that reach the end.
 #[test]
 fn lengths_behind_the_end_are_not_looked_at() -> Result<()> {
     for engine in engines() {
@@ -325,7 +328,7 @@ fn unfused_it_reads_memory() -> Result<()> {
     Ok(())
 }
 
-/// What is below a zip or an append on a side ends with that side, so that results come from elsewhere.
+/// A zip or an append below an input ends with that input, so results come from another loop.
 #[test]
 fn results_below_what_ends_first() -> Result<()> {
     for engine in engines() {
@@ -345,7 +348,8 @@ fn results_below_what_ends_first() -> Result<()> {
     Ok(())
 }
 
-/// A zip of sides that end together, on a side of one whose sides do not: a result of its sides is whole all the same.
+/// A zip of equally long inputs, as an input of a zip of unequal ones. A result of its inputs is
+/// still complete.
 #[test]
 fn results_on_the_sides_of_a_zip_below_are_whole() -> Result<()> {
     for engine in engines() {

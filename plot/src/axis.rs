@@ -1,9 +1,11 @@
-//! Axes: their ranges, the numbers at them, and texts that fit beside them.
+//! Axes: ranges, numbers, and texts that fit next to them.
 
 use crate::Error;
 use std::ops::Range;
 
-/// The range of numbers, of those that are finite, and never an empty one: an axis is cut into parts.
+/// Finds the range of the finite numbers.
+///
+/// It is never empty, since an axis is divided into parts.
 pub fn range(numbers: impl Iterator<Item = f64>) -> Result<Range<f64>, Error> {
     let finite = numbers.filter(|x| x.is_finite());
     let ends = finite.fold(None, |ends: Option<(f64, f64)>, x| match ends {
@@ -26,15 +28,17 @@ pub fn range(numbers: impl Iterator<Item = f64>) -> Result<Range<f64>, Error> {
     }
 }
 
-/// A range with some room at both ends.
+/// Adds a margin at both ends of a range.
 pub fn padded(range: Range<f64>) -> Range<f64> {
     let room = (range.end - range.start) * 0.03;
     range.start - room..range.end + room
 }
 
-/// A number at an axis: not longer than there is room for, and in ASCII.
+/// Formats a number at an axis, in ASCII.
+///
+/// It is as short as its space requires.
 pub fn short(x: f64, axis: &Range<f64>) -> String {
-    // Steps along an axis miss zero by a little.
+    // Steps along an axis miss zero slightly.
     let is_zero = x.abs() < (axis.end - axis.start).abs() * 1e-9;
     let x = if is_zero { 0.0 } else { x };
     let size = x.abs();
@@ -60,13 +64,18 @@ pub fn short(x: f64, axis: &Range<f64>) -> String {
     }
 }
 
-/// How wide a letter is at most, of texts of a size from [`LARGE`] on, and of those below.
+/// Bounds the width of a letter of size [`LARGE`] or more.
+///
+/// Smaller sizes have `SMALL_LETTER`.
 pub const LETTER: u32 = 12;
 const SMALL_LETTER: u32 = 6;
 pub const LARGE: u32 = 14;
 const SMALL: u32 = 10;
 
-/// A text for so many pixels, and its size: a smaller one where it would be too long, and no more letters than fit then.
+/// Fits a text into a width in pixels.
+///
+/// A text that is too long gets a smaller size, and is then cut if necessary. Returns the text and
+/// its size.
 pub fn fitted(text: &str, room: u32, size: u32) -> (String, u32) {
     let n = text.chars().count() as u32;
     let most = room / SMALL_LETTER;

@@ -1,10 +1,12 @@
-//! Numbers as a picture of characters.
+//! Bar pictures made of characters.
 
-/// How wide and high pictures are, in characters.
+/// The width and height of a picture in characters.
 const SIZE: (usize, usize) = (64, 12);
 
-/// Bars from the bottom, the mean of neighbours where there are more numbers than columns; with the least and the largest number.
-/// Numbers that are none have no bar.
+/// Draws numbers as bars of characters.
+///
+/// If there are more numbers than columns, a bar is the mean of neighbours. The picture shows the
+/// least and the largest number. A NaN has no bar.
 ///
 /// ```
 /// let picture = livefusion_plot::bars(&[0.0, 1.0, 2.0]);
@@ -24,7 +26,7 @@ pub fn bars(numbers: &[f64]) -> String {
     if low > high {
         return "nothing to plot\n".into();
     }
-    // Numbers that are all equal have full bars.
+    // If all numbers are equal, the bars are full.
     let (base, range) = match high > low {
         true => (low, high - low),
         false => (low - 1.0, 1.0),

@@ -1,36 +1,38 @@
-//! Charts, and their shapes in the coordinates of the axes.
+//! Charts and their shapes in the coordinates of the axes.
 
 use crate::Error;
 use crate::axis::{padded, range};
 use crate::thin::Point;
 use std::ops::Range;
 
-/// The subject of a picture, or one of several.
+/// Describes one chart of a picture.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Chart {
-    /// Numbers over their indices, as a line.
+    /// A line through numbers at their indices.
     Line(Vec<f64>),
-    /// Points that a line joins in their order: y over x.
+    /// A line through points in order: y over x.
     Curve(Vec<(f64, f64)>),
-    /// How many numbers lie in each of equal parts of their range.
+    /// The counts of numbers in equal parts of their range.
     Histogram(Vec<f64>),
     /// Points.
     Scatter(Vec<(f64, f64)>),
-    /// The rows of a matrix, each with so many numbers. The first row is the topmost; cells are squares.
+    /// The rows of a matrix and their width. The first row is at the top; cells are squares.
     Image(Vec<f64>, usize),
 }
 
-/// The shapes of a chart that has axes.
+/// Describes the shapes of a chart with axes.
 pub enum Shape {
     Line(Vec<Point>),
     Dots(Vec<Point>),
-    /// Where each begins and ends, and how high it is.
+    /// The range and height of each bar.
     Bars(Vec<(Range<f64>, f64)>),
 }
 
 impl Chart {
-    /// Returns a number for each bar of a picture of characters: of a histogram the counts of its parts.
+    /// Returns a number for each bar of a picture of characters.
+    ///
+    /// A histogram gives the counts of its parts.
     pub fn heights(&self) -> Vec<f64> {
         match self {
             Chart::Line(numbers) | Chart::Image(numbers, _) => numbers.clone(),
@@ -43,7 +45,7 @@ impl Chart {
     }
 }
 
-/// The shapes of charts that share a pair of axes.
+/// Computes the shapes of charts that share a pair of axes.
 pub fn shapes(charts: &[Chart]) -> Result<Vec<Shape>, Error> {
     let numbers = |chart: &Chart| match chart {
         Chart::Histogram(numbers) => Some(numbers.clone()),
@@ -70,7 +72,7 @@ pub fn shapes(charts: &[Chart]) -> Result<Vec<Shape>, Error> {
     charts.iter().map(shape).collect()
 }
 
-/// Bars; of several histograms their outlines.
+/// Bars of one histogram, or the outlines of several.
 fn bars(all: &[&Vec<f64>]) -> Result<Vec<Shape>, Error> {
     let (x, counts) = counted(all)?;
     let shape = |counts: Vec<f64>| {
@@ -90,7 +92,7 @@ fn bars(all: &[&Vec<f64>]) -> Result<Vec<Shape>, Error> {
     Ok(counts.into_iter().map(shape).collect())
 }
 
-/// The range of all numbers, and how many of each list there are in each of its equal parts.
+/// The range of all numbers, and for each list the counts in equal parts of the range.
 fn counted(all: &[&Vec<f64>]) -> Result<(Range<f64>, Vec<Vec<f64>>), Error> {
     let finite = |list: &Vec<f64>| list.iter().filter(|x| x.is_finite()).count();
     let x = range(all.iter().copied().flatten().copied())?;
@@ -111,7 +113,9 @@ fn counted(all: &[&Vec<f64>]) -> Result<(Range<f64>, Vec<Vec<f64>>), Error> {
     Ok((x, counts))
 }
 
-/// The axes of shapes: all finite points lie within, with some room; bars stand on zero.
+/// Computes the axes of shapes.
+///
+/// They contain all finite points. Without bars they get a margin; bars start at zero.
 pub fn axes(shapes: &[Shape]) -> Result<(Range<f64>, Range<f64>), Error> {
     let points = |shape: &Shape| -> Vec<Point> {
         match shape {

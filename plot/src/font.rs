@@ -1,9 +1,13 @@
-//! Letters of dots, for pictures of pixels: there is no font that each system has.
+//! A pixel font, since no font exists on every system.
 
-/// How wide and high a letter is, in dots. The lowest row is below the line.
+/// Gives the width and height of a letter in dots.
+///
+/// The lowest row is below the baseline.
 pub const LETTER: (i32, i32) = (5, 8);
 
-/// The columns of a letter from left to right, the topmost dot in the lowest bit. A letter that is not known is a box.
+/// Returns the columns of a letter from left to right.
+///
+/// The topmost dot is the lowest bit. An unknown letter is a box.
 pub fn columns_of(letter: char) -> [u8; 5] {
     let known = (letter as usize)
         .checked_sub(0x20)
@@ -22,7 +26,7 @@ pub fn columns_of(letter: char) -> [u8; 5] {
     }
 }
 
-/// From the space on.
+/// The ASCII letters from the space on.
 #[rustfmt::skip]
 const ASCII: [[u8; 5]; 95] = [
     [0x00, 0x00, 0x00, 0x00, 0x00], [0x00, 0x00, 0x5f, 0x00, 0x00], [0x00, 0x07, 0x00, 0x07, 0x00], [0x14, 0x7f, 0x14, 0x7f, 0x14],

@@ -1,4 +1,6 @@
-//! Pictures of numbers, in SVG and PNG: lines, points, histograms, matrices. The shell `lf` draws with this crate.
+//! Pictures of numbers in SVG and PNG: lines, points, histograms and matrices.
+//!
+//! The shell `lf` draws with this crate.
 //!
 //! ```
 //! use livefusion_plot::{Chart, Format, Picture};
@@ -25,13 +27,13 @@ pub use bars::bars;
 pub use chart::Chart;
 pub use picture::{Format, Picture};
 
-/// Why there is no picture.
+/// Explains a failure to draw a picture.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected {expected}, got {got}")]
 pub struct Error {
     /// The expected value.
     pub expected: String,
-    /// The value that was there.
+    /// The actual value.
     pub got: String,
 }
 

@@ -1,4 +1,4 @@
-//! Charts on axes, with titles, legends and colour bars, as the bytes of a file.
+//! Pictures: charts on axes with titles, legends and colour bars, as file contents.
 
 use crate::axis::{LARGE, LETTER, fitted, range, short};
 use crate::chart::{Chart, Shape, axes, shapes};
@@ -14,27 +14,27 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, IntoFont, IntoTextStyle, TextStyle};
 use std::ops::Range;
 
-/// How wide and high a picture is, in pixels.
+/// The width and height of a picture in pixels.
 const SIZE: (u32, u32) = (800, 500);
 
-/// Margins: around all, and between the axes and the picture's edges, for numbers and the axes' names.
+/// Margins: around the picture, and between the axes and its edges, for numbers and axis names.
 const MARGIN: u32 = 16;
 const LEFT: u32 = 120;
 const BOTTOM: u32 = 56;
 const TITLE: u32 = 36;
 
-/// How wide a colour bar is, and the numbers beside it.
+/// The width of a colour bar and of its numbers.
 const BAR: u32 = 20;
 const BAR_LABELS: u32 = 110;
 
-/// No legend is wider than this, and no side of a matrix shorter.
+/// The maximal width of a legend, and the minimal side of a matrix.
 const LEGEND: u32 = 220;
 const SHORTEST: u32 = 40;
 
-/// A matrix has so many rows and columns of colours; with more, a colour is the mean of neighbours.
+/// The maximal rows and columns of colours. In a larger matrix, a colour is the mean of neighbours.
 const MOST_CELLS: usize = 128;
 
-/// The colours of charts in one picture, one after the other.
+/// The colours of the charts in one picture, in order.
 const INKS: [RGBColor; 8] = [
     RGBColor(31, 90, 150),
     RGBColor(214, 110, 20),
@@ -46,7 +46,7 @@ const INKS: [RGBColor; 8] = [
     RGBColor(90, 90, 90),
 ];
 
-/// Formats of picture files.
+/// Names the formats of picture files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Format {
@@ -54,7 +54,7 @@ pub enum Format {
     Png,
 }
 
-/// Charts in one pair of axes, and the texts around them.
+/// Combines charts in one pair of axes with their texts.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is drawn before `file`"]
 pub struct Picture {
@@ -70,10 +70,10 @@ type Area<B> = DrawingArea<B, Shift>;
 type Axes<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 impl Picture {
-    /// Takes charts that share their axes; a matrix stands by itself.
+    /// Creates a picture of charts that share their axes.
     ///
-    /// Points that are denser than pixels are thinned when they are drawn: lines keep their peaks, and clouds of points their
-    /// outermost ones.
+    /// A matrix must be alone. Points that are denser than pixels are thinned: lines keep their
+    /// peaks, clouds keep their outermost points.
     pub fn of(charts: impl IntoIterator<Item = Chart>) -> Picture {
         Picture {
             charts: charts.into_iter().collect(),
@@ -84,33 +84,36 @@ impl Picture {
         }
     }
 
-    /// Writes a title above the picture.
+    /// Sets the title above the picture.
     pub fn title(mut self, text: impl Into<String>) -> Picture {
         self.title = text.into();
         self
     }
 
-    /// Names the axis from left to right.
+    /// Names the horizontal axis.
     pub fn x(mut self, text: impl Into<String>) -> Picture {
         self.x = text.into();
         self
     }
 
-    /// Names the axis from the bottom up.
+    /// Names the vertical axis.
     pub fn y(mut self, text: impl Into<String>) -> Picture {
         self.y = text.into();
         self
     }
 
-    /// Names the charts, in their order; of a matrix its colours.
+    /// Names the charts, in order.
+    ///
+    /// For a matrix it names the colours.
     pub fn legend<S: Into<String>>(mut self, texts: impl IntoIterator<Item = S>) -> Picture {
         self.legend = texts.into_iter().map(S::into).collect();
         self
     }
 
-    /// Draws the picture, as the bytes of a file.
+    /// Draws the picture and returns the contents of a file.
     ///
-    /// In a PNG file letters beyond ASCII are boxes, but for a few signs such as `°`. Texts that are too long are cut.
+    /// In a PNG file, letters beyond ASCII are boxes, except for a few signs such as `°`. Texts
+    /// that are too long are cut.
     ///
     /// ```
     /// use livefusion_plot::{Chart, Format, Picture};
@@ -124,8 +127,8 @@ impl Picture {
     /// ```
     ///
     /// # Errors
-    /// If no number is finite, or one is beyond `1e300`; if a matrix or a histogram stands beside something else; or if the legend
-    /// has not a text for each chart.
+    /// If no number is finite, or if one is beyond `1e300`. Also if a matrix or a histogram is
+    /// combined with another kind of chart, or if the legend does not have a text for each chart.
     pub fn file(&self, format: Format) -> Result<Vec<u8>, Error> {
         let (charts, names) = (self.charts.len(), self.legend.len());
         if names != 0 && names != charts {
@@ -143,7 +146,9 @@ impl Picture {
         }
     }
 
-    /// Shows the picture in a notebook of [evcxr](https://github.com/evcxr/evcxr), which calls this for a cell's last value.
+    /// Shows the picture in a notebook of [evcxr](https://github.com/evcxr/evcxr).
+    ///
+    /// The notebook calls this for the last value of a cell.
     pub fn evcxr_display(&self) {
         let shown = match self.file(Format::Svg) {
             Ok(svg) => String::from_utf8_lossy(&svg).into_owned(),
@@ -173,7 +178,7 @@ impl Picture {
         area.present().map_err(wrong)
     }
 
-    /// Writes the title, and gives the area below it.
+    /// Draws the title and returns the area below it.
     fn below_title<B: DrawingBackend>(
         &self,
         area: &Area<B>,
@@ -228,7 +233,7 @@ impl Picture {
         Ok(())
     }
 
-    /// Writes the legend at the right edge; how wide it is.
+    /// Draws the legend at the right edge and returns its width.
     fn legend_on<B: DrawingBackend>(
         &self,
         area: &Area<B>,
@@ -254,7 +259,8 @@ impl Picture {
         Ok(wide)
     }
 
-    /// Cells from white for the least number to ink for the largest, beside a bar of all colours. NaN has no cell.
+    /// Draws cells from white for the least number to ink for the largest, and a colour bar. NaN
+    /// has no cell.
     fn image_on<B: DrawingBackend>(
         &self,
         area: &Area<B>,
@@ -269,7 +275,7 @@ impl Picture {
             high - 2 * MARGIN - BOTTOM,
         );
         let cell = (f64::from(room.0) / width as f64).min(f64::from(room.1) / height as f64);
-        // A side that would be next to nothing is longer than squares make it.
+        // A very short side is made longer than its cells' squares require.
         let side = |n: usize, room: u32| ((cell * n as f64) as u32).clamp(SHORTEST, room);
         let (pixels_x, pixels_y) = (side(width, room.0), side(height, room.1));
         let main = (LEFT + pixels_x, pixels_y + BOTTOM);
@@ -350,7 +356,7 @@ impl Picture {
     }
 }
 
-/// How many numbers there is room for along an axis, each of which takes so many pixels.
+/// The number of labels that fit along an axis, given the pixels of each.
 fn most(pixels: u32, each: u32) -> usize {
     (pixels / each).clamp(2, 8) as usize
 }
@@ -371,7 +377,7 @@ fn shade(part: f64) -> RGBColor {
     RGBColor(mix(ink.0), mix(ink.1), mix(ink.2))
 }
 
-/// Two corners of each cell, and its colour.
+/// Two corners and the colour of each cell.
 fn cells(numbers: &[f64], width: usize, shades: &Range<f64>) -> Vec<([(f64, f64); 2], RGBColor)> {
     let height = numbers.len() / width;
     let block = |n: usize| n.div_ceil(MOST_CELLS).max(1);

@@ -1,4 +1,4 @@
-//! A picture of pixels that charts are drawn on, and its file.
+//! Pixel pictures that charts are drawn on, and their PNG files.
 
 use crate::Error;
 use crate::axis::LARGE;
@@ -9,14 +9,18 @@ use plotters_backend::{
 };
 use std::convert::Infallible;
 
-/// A picture, row by row, three bytes for each pixel.
+/// Holds a picture row by row.
+///
+/// Each pixel has three bytes.
 pub struct Pixels<'a> {
     width: u32,
     height: u32,
     rgb: &'a mut [u8],
 }
 
-/// A white picture on which `draw` draws, as the bytes of a PNG file.
+/// Draws on a white picture with `draw`.
+///
+/// Returns the contents of a PNG file.
 pub fn png(
     (width, height): (u32, u32),
     draw: impl FnOnce(Pixels<'_>) -> Result<(), Error>,
@@ -119,7 +123,7 @@ impl DrawingBackend for Pixels<'_> {
     }
 }
 
-/// How wide a dot of a letter is, in pixels.
+/// The width of a letter's dot in pixels.
 fn scale_of(style: &impl BackendTextStyle) -> i32 {
     match style.size() >= f64::from(LARGE) {
         true => 2,
@@ -127,7 +131,7 @@ fn scale_of(style: &impl BackendTextStyle) -> i32 {
     }
 }
 
-/// How far letters are from each other.
+/// The distance between letters.
 fn advance(scale: i32) -> i32 {
     (LETTER.0 + 1) * scale
 }

@@ -1,4 +1,4 @@
-//! Fewer points that look the same: where points are denser than pixels.
+//! Thinning: drops points that would not be visible.
 
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -9,13 +9,14 @@ fn is_there(p: &Point) -> bool {
     p.0.is_finite() && p.1.is_finite()
 }
 
-/// The part of a range in so many that a number lies in.
+/// The index of the part that contains a number, if the range is divided into `parts`.
 fn part(x: f64, range: &Range<f64>, parts: u32) -> i64 {
     ((x - range.start) / (range.end - range.start) * f64::from(parts)).floor() as i64
 }
 
-/// The parts of a line between points that are not finite. Of neighbours in one column of pixels the first, the least, the
-/// largest and the last stay, so that peaks do.
+/// Splits a line at points that are not finite, and thins the parts.
+///
+/// Each column of pixels keeps its first, least, largest and last point, so that peaks stay.
 pub fn line(points: &[Point], x: &Range<f64>, columns: u32) -> Vec<Vec<Point>> {
     let parts = points.split(|p| !is_there(p)).filter(|p| !p.is_empty());
     let column = |p: &Point| part(p.0, x, columns);
@@ -26,7 +27,7 @@ pub fn line(points: &[Point], x: &Range<f64>, columns: u32) -> Vec<Vec<Point>> {
     thinned.collect()
 }
 
-/// The first, the least, the largest and the last of points, in their order.
+/// The first, the least, the largest and the last point, in order.
 fn ends(run: &[Point]) -> Vec<Point> {
     let heights = || run.iter().map(|p| p.1).enumerate();
     let least = heights().min_by(|a, b| a.1.total_cmp(&b.1));
@@ -42,7 +43,7 @@ fn ends(run: &[Point]) -> Vec<Point> {
         .collect()
 }
 
-/// One of all points that lie in a square of two by two pixels.
+/// Keeps one point in each square of two by two pixels.
 pub fn dots(
     points: &[Point],
     (x, y): (&Range<f64>, &Range<f64>),
@@ -72,7 +73,7 @@ mod tests {
         assert!(thinned[0].len() <= 4 * 600, "{}", thinned[0].len());
         assert!(thinned[0].contains(&(271_828.0, 7.0)) && thinned[0].contains(&(314_159.0, -7.0)));
         assert!(thinned[0].is_sorted_by(|a, b| a.0 < b.0));
-        // Where there is room for all, all stay.
+        // If all points fit, all stay.
         assert_eq!(
             line(&points[..100], &(0.0..100.0), 600),
             [points[..100].to_vec()]

@@ -1,4 +1,4 @@
-//! Pictures of anything: drawn or refused, with all texts inside and apart from each other.
+//! Pictures of any input: drawn or refused, with all texts inside and apart.
 
 use livefusion_plot::{Chart, Format, Picture};
 
@@ -71,7 +71,7 @@ fn pictures_of_several_charts_share_axes() {
     assert_eq!(lines(&outlines), 2);
 }
 
-/// However many numbers a line has, it has no more points than pixels have use for, and its peaks.
+/// A line has no more points than pixels need, and keeps its peaks.
 #[test]
 fn pictures_of_many_numbers_keep_peaks() {
     let mut numbers: Vec<f64> = (0..1_000_000).map(|k| f64::from(k % 10)).collect();
@@ -84,7 +84,7 @@ fn pictures_of_many_numbers_keep_peaks() {
     assert!(peak.contains("\n100\n") && !flat.contains("\n100\n"));
 }
 
-/// Cells of a matrix are squares, for any sides.
+/// Cells of a matrix are squares, for any shape.
 #[test]
 fn pictures_of_matrices_have_square_cells_and_a_colour_bar() {
     for (rows, columns) in [(2usize, 3usize), (5, 5), (40, 20), (3, 12)] {
@@ -104,7 +104,7 @@ fn pictures_of_matrices_have_square_cells_and_a_colour_bar() {
     }
 }
 
-/// How many lines there are that are no axes.
+/// The number of lines that are not axes.
 fn lines(svg: &str) -> usize {
     let elements = svg.lines().filter(|l| l.starts_with("<polyline"));
     elements
@@ -116,13 +116,14 @@ fn svg(picture: &Picture) -> String {
     String::from_utf8(picture.file(Format::Svg).unwrap()).unwrap()
 }
 
-/// A number that an element has.
+/// A numeric attribute of an element.
 fn number(element: &str, name: &str) -> Option<f64> {
     let (_, rest) = element.split_once(&format!(" {name}=\""))?;
     rest.split_once('"')?.0.parse().ok()
 }
 
-/// Left, top, right and bottom of each text, letters taken to be three fifths as wide as high; and the text.
+/// The left, top, right and bottom of each text, and the text. The assumed width of a letter is
+/// three fifths of its height.
 fn texts(svg: &str) -> Vec<([f64; 4], String)> {
     let elements = svg.split("<text ").skip(1);
     let of = |element: &str| {
@@ -137,7 +138,7 @@ fn texts(svg: &str) -> Vec<([f64; 4], String)> {
             () if head.contains("text-anchor=\"end\"") => -wide,
             () => 0.0,
         };
-        // Where the line is, by how far the text is moved down.
+        // The vertical position, by the text's offset.
         let top = match () {
             () if head.contains("dy=\"0.5ex\"") => -size / 2.0,
             () if head.contains("dy=\"0.76em\"") => 0.0,

@@ -1,11 +1,11 @@
-//! What is wrong, and where: drawn with the text under it.
+//! Errors with source locations, rendered with the text under them.
 
 use crate::source::{Sources, Span};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Patch, Renderer, Snippet};
 use std::ops::Range;
 
-/// A mistake in a text.
+/// Describes an error in a text.
 ///
 /// ```
 /// use livefusion_repl::{Diagnostic, Sources, Span};
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// let span = Span { source, start: 6, end: 12 };
 /// let wrong = Diagnostic::new("there is no `fitler`", span)
 ///     .label("no combinator, and no name of yours")
-///     .note("`:help` lists what there is")
+///     .note("`:help` lists all")
 ///     .suggest("you may have meant", span, "filter");
 /// assert_eq!(wrong.draw(&sources, false), "\
 /// error: there is no `fitler`
@@ -23,7 +23,7 @@ use std::ops::Range;
 /// 1 | xs |> fitler(_ > 0)
 ///   |       ^^^^^^ no combinator, and no name of yours
 ///   |
-///   = note: `:help` lists what there is
+///   = note: `:help` lists all
 /// help: you may have meant
 ///   |
 /// 1 - xs |> fitler(_ > 0)
@@ -32,33 +32,33 @@ use std::ops::Range;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// What is wrong, in one line.
+    /// The error, in one line.
     pub message: String,
-    /// Where.
+    /// Its location.
     pub span: Span,
-    /// What is said at the place; nothing if the message says all.
+    /// The label at the location; empty if the message says everything.
     pub label: String,
-    /// Other places, perhaps of other texts, and what they have to do with it.
+    /// Other locations, perhaps in other texts, with their labels.
     pub others: Vec<(Span, String)>,
-    /// What else is good to know.
+    /// Further notes.
     pub notes: Vec<String>,
-    /// What could be written instead.
+    /// Suggested replacements.
     pub suggestions: Vec<Suggestion>,
 }
 
-/// Something to write instead.
+/// Describes a replacement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suggestion {
-    /// Why.
+    /// The reason.
     pub message: String,
-    /// What to replace.
+    /// The text to replace.
     pub span: Span,
-    /// With what.
+    /// The replacement.
     pub replacement: String,
 }
 
 impl Diagnostic {
-    /// A mistake at a place.
+    /// Creates an error at a location.
     pub fn new(message: impl Into<String>, span: Span) -> Diagnostic {
         Diagnostic {
             message: message.into(),
@@ -70,25 +70,25 @@ impl Diagnostic {
         }
     }
 
-    /// What is said at the place.
+    /// Sets the label at the location.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
-    /// Another place that has to do with it.
+    /// Adds another location with its label.
     pub fn other(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.others.push((span, label.into()));
         self
     }
 
-    /// What else is good to know.
+    /// Adds a note.
     pub fn note(mut self, note: impl Into<String>) -> Diagnostic {
         self.notes.push(note.into());
         self
     }
 
-    /// What could be written instead of what is at `span`.
+    /// Adds a suggestion to replace the text at `span`.
     pub fn suggest(
         mut self,
         message: impl Into<String>,
@@ -103,8 +103,10 @@ impl Diagnostic {
         self
     }
 
-    /// What a terminal shows: the message, the lines of the text with the place underlined, the notes. In colours if
-    /// it is asked for.
+    /// Renders the error for a terminal.
+    ///
+    /// The result has the message, the source lines with the location underlined, and the notes.
+    /// Colours are optional.
     pub fn draw(&self, sources: &Sources, colours: bool) -> String {
         let renderer = if colours {
             Renderer::styled()
@@ -128,7 +130,7 @@ impl Diagnostic {
         renderer.decor_style(DecorStyle::Ascii).render(&groups)
     }
 
-    /// Each text with its places; the one with the mistake first.
+    /// Each text with its locations; the text with the error comes first.
     fn snippets<'a>(
         &'a self,
         sources: &'a Sources,
@@ -157,14 +159,14 @@ impl Diagnostic {
     }
 }
 
-/// The span's bytes that are whole characters of the text.
+/// The span in bytes, extended to whole characters of the text.
 fn clipped(span: Span, text: &str) -> Range<usize> {
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end.min(text.len()));
     start..end.max(start)
 }
 
-/// A piece of a text as a message may have it: not too long, and of visible characters.
+/// A short, printable piece of a text for messages.
 pub(crate) fn shown(piece: &str) -> String {
     const MOST: usize = 40;
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Values that are in memory, as text: arrays abbreviated, matrices as rows, segments as ragged rows.
+//! Values in memory as text: abbreviated arrays, matrices as rows, ragged segments.
 
 use crate::syntax::Literal;
 use crate::value::{Array, Column, Elt, Saved, Segmented, Value};
@@ -9,7 +9,9 @@ use loop_lang::Const;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What has to be in memory before a value can be shown: its nodes, and lengths of axes that are delayed.
+/// Collects the nodes that display needs in memory.
+///
+/// These include delayed lengths of axes.
 pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
     let mut array = |node: &Arc<Node>| {
         out.push(node.clone());
@@ -46,12 +48,12 @@ pub fn nodes(value: &Value, out: &mut Vec<Arc<Node>>) {
     }
 }
 
-/// How many elements, rows and so on are shown at most of each axis.
+/// Limits how many elements of each axis are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit(pub usize);
 
 impl Limit {
-    /// The places that are shown of `n`, none where some are left out.
+    /// Returns the shown indices of `n`, with `None` for a gap.
     pub fn places(self, n: usize) -> Vec<Option<usize>> {
         if n <= self.0 {
             return (0..n).map(Some).collect();
@@ -63,7 +65,9 @@ impl Limit {
     }
 }
 
-/// A value's text. What is not in memory is `?`.
+/// Formats a value.
+///
+/// Values that are not in memory appear as `?`.
 pub fn show(value: &Value, limit: Limit) -> String {
     match value {
         Value::Int(n) => n.to_string(),
@@ -96,7 +100,7 @@ fn at(columns: &[Arc<Buffer>], elt: &Elt, i: usize) -> String {
 fn array(a: &Array, limit: Limit) -> String {
     match a.node.value.get() {
         Some(Memory::Scalar(fields)) => {
-            // A text that is shown alone has no quotes.
+            // A single text has no quotes.
             let quotes = !matches!(a.elt, Elt::Text(_));
             meaning::show(&a.elt, &mut fields.iter().map(|c| Some(*c)), quotes)
         }
@@ -107,7 +111,7 @@ fn array(a: &Array, limit: Limit) -> String {
             let shape: Option<Vec<usize>> = known.collect();
             let shape = shape.filter(|s| !s.is_empty()).unwrap_or(vec![len]);
             let cell = |i: usize| at(columns, &a.elt, i);
-            // Numbers of a matrix stand below each other.
+            // Numbers of a matrix are aligned in columns.
             let width = match shape.len() {
                 1 => 0,
                 _ => widest(&shape, 0, limit, &cell),
@@ -151,7 +155,7 @@ fn axis(
     }
 }
 
-/// Lines from the second on, that much to the right.
+/// Indents all lines but the first.
 fn indented(text: &str, by: usize) -> String {
     text.replace('\n', &format!("\n{}", " ".repeat(by)))
 }
@@ -182,7 +186,7 @@ fn segments(s: &Segmented, limit: Limit) -> String {
     format!("ragged [{}]", indented(&rows.join(",\n"), 8))
 }
 
-/// A time as people read it.
+/// Formats a time in readable units.
 pub fn duration(time: Duration) -> String {
     let ns = time.as_nanos();
     match ns {

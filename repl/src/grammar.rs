@@ -1,43 +1,57 @@
-//! The grammar, as tables. The parser goes by [`TABLE`], so this file is what it does; every example is parsed by a test.
+//! The grammar, as tables.
+//!
+//! The parser uses [`TABLE`], and a test parses every example.
 //!
 //! # How it reads
 //!
-//! * Calls are Rust's, `sum(xs)` and `xs.sum()`, which are the same: what stands before the dot is the first argument. So is
-//!   what comes down a pipe: `xs |> fold(0, |a, b| a + b) |> sqrt`. Any name can be called in each of these ways, those of `def` too.
-//! * A step of a pipe is a name, a call, or a function: `xs |> sum`, `xs |> take(3)`, `xs |> \x -> x / x.sum()`.
-//! * Functions are `\x y -> x + y`, `|x, y| x + y`, `(x, y) => x + y` or `lambda x, y: x + y`, and reach as far to the right as they can.
-//! * `_` is the element: an argument that is to be a function is made one by a `_` in it, so `xs.filter(_ > 0)` is
-//!   `xs.filter(|x| x > 0)`. It belongs to the nearest argument around it that a combinator takes as a function: in
-//!   `xs.map(sqrt(_ + 1))`, which is `xs.map(|x| sqrt(x + 1))`, that is the one of `map`, as `sqrt` takes a number. Each `_` is
-//!   the same element; a function of two arguments has to name them. Which arguments are functions is the library's
-//!   knowledge, not the grammar's: [`fill`](crate::holes::fill) is told.
-//! * A statement ends with its line, or with `;`. It goes on in the next line where a bracket `(` or `[` is open, where the line
-//!   ends with something that wants more (an operator, `=`, `->`, `,`, `then`), and where the next line begins with something that
-//!   begins no statement (`|>`, `.`, `then`, `*`). `-`, `!`, `|`, `(` and `[` begin statements.
-//! * `m[1:3, :, -1]` slices by Python's rules: ends beyond the array stand for its end. `m[1..3, .., -1]` slices by Rust's: they are
-//!   an error. `ragged` before rows says that they are segments, whether or not their lengths differ, as a
-//!   mistake in a matrix should not change its type.
-//! * `np.` before a name stands for nothing: `np.sqrt(x)` is `sqrt(x)`.
-//! * A name before a string is called with it: `load "airports.csv"`, `xs |> save "xs.npy"`.
+//! * Calls are written as in Rust. `sum(xs)` and `xs.sum()` are equal: the value before the dot is
+//!   the first argument. So is the value of a pipe: `xs |> fold(0, |a, b| a + b) |> sqrt`. Any name
+//!   can be called in each of these ways, including names from `def`.
+//!
+//! * A step of a pipe is a name, a call, or a function. Examples are `xs |> sum`, `xs |> take(3)`
+//!   and `xs |> \x -> x / x.sum()`.
+//!
+//! * Functions are `\x y -> x + y`, `|x, y| x + y`, `(x, y) => x + y` or `lambda x, y: x + y`, and
+//!   extend as far right as possible.
+//!
+//! * `_` is the element: a `_` in a function argument makes that argument a function. So
+//!   `xs.filter(_ > 0)` is `xs.filter(|x| x > 0)`. A `_` belongs to the nearest enclosing argument
+//!   that a combinator takes as a function. In `xs.map(sqrt(_ + 1))`, which is
+//!   `xs.map(|x| sqrt(x + 1))`, this is the argument of `map`, because `sqrt` takes a number. Each
+//!   `_` is the same element; a function of two arguments must name them. The library knows which
+//!   arguments are functions, not the grammar: it passes them to [`fill`](crate::holes::fill).
+//!
+//! * A statement ends with its line, or with `;`. It continues on the next line in three cases. A
+//!   bracket `(` or `[` is open. The line ends with an incomplete form (an operator, `=`, `->`,
+//!   `,`, `then`). The next line begins with a token that begins no statement (`|>`, `.`, `then`,
+//!   `*`). `-`, `!`, `|`, `(` and `[` begin statements.
+//!
+//! * `m[1:3, :, -1]` slices by Python's rules, which clamp ends beyond the array. `m[1..3, .., -1]`
+//!   slices by Rust's rules, where such ends are errors. `ragged` before rows makes them segments,
+//!   whether or not their lengths differ. This way a mistake in a matrix does not change its type.
+//!
+//! * `np.` before a name is ignored: `np.sqrt(x)` is `sqrt(x)`.
+//!
+//! * A name before a string calls it: `load "airports.csv"`, `xs |> save "xs.npy"`.
 
 use crate::syntax::{Binary, Unary};
 
-/// How an operator groups with others of its level.
+/// Lists associativities of operators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Between its operands, the first two first: `a - b - c` is `(a - b) - c`.
+    /// Infix, grouped from the left: `a - b - c` is `(a - b) - c`.
     Left,
-    /// Between its operands, the last two first: `a ** b ** c` is `a ** (b ** c)`.
+    /// Infix, grouped from the right: `a ** b ** c` is `a ** (b ** c)`.
     Right,
-    /// Between its operands, and not twice in a row: `a < b < c` is an error.
+    /// Infix, not associative: `a < b < c` is an error.
     Alone,
     /// Before its operand.
     Prefix,
-    /// Behind its operand.
+    /// After its operand.
     Postfix,
 }
 
-/// What an operator makes.
+/// The meaning of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Does {
     Pipe,
@@ -51,20 +65,20 @@ pub(crate) enum Does {
     Member,
 }
 
-/// An operator, with an example that a test parses.
+/// Describes an operator, with an example that a test parses.
 #[derive(Debug)]
 pub struct Operator {
-    /// How it is written.
+    /// Its text.
     pub text: &'static str,
     pub(crate) does: Does,
     /// An example.
     pub example: &'static str,
 }
 
-/// Operators that bind equally.
+/// Describes operators of equal precedence.
 #[derive(Debug)]
 pub struct Level {
-    /// How they group.
+    /// Their associativity.
     pub side: Side,
     /// The operators.
     pub operators: &'static [Operator],
@@ -82,7 +96,9 @@ const fn level(side: Side, operators: &'static [Operator]) -> Level {
     Level { side, operators }
 }
 
-/// All operators, from those that bind loosest to those that bind tightest. From `..` on it is the order of Rust and Python.
+/// Lists all operators, from the loosest to the tightest.
+///
+/// From `..` on, the order is that of Rust and Python.
 #[rustfmt::skip]
 pub static TABLE: &[Level] = &[
     level(Side::Left, &[
@@ -141,12 +157,12 @@ pub static TABLE: &[Level] = &[
     ]),
 ];
 
-/// Everything else that can be written.
+/// Describes a form of the grammar that is not an operator.
 #[derive(Debug)]
 pub struct Form {
     /// The head of its tree ([`Script::outline`](crate::syntax::Script::outline)).
     pub head: &'static str,
-    /// How it is written; `…` repeats what stands before it.
+    /// Its text; `…` repeats the part before it.
     pub written: &'static str,
     /// An example, parsed by a test.
     pub example: &'static str,
@@ -160,7 +176,7 @@ const fn form(head: &'static str, written: &'static str, example: &'static str) 
     }
 }
 
-/// Statements, operands, and the patterns that functions and `let` take values apart with.
+/// Lists statements, operands, and patterns of functions and `let`.
 #[rustfmt::skip]
 pub static FORMS: &[Form] = &[
     form("let", "let PATTERN = EXPRESSION", "let (kept, total) = (xs, sum(xs))"),
@@ -190,18 +206,18 @@ pub static FORMS: &[Form] = &[
     form("vector", "[PATTERN, …] (a pattern)", "xs.windows(Boundary::Clamp, |[a, _, b]| b - a)"),
 ];
 
-/// Words that name nothing.
+/// Lists reserved words.
 pub static RESERVED: &[&str] = &[
     "let", "def", "if", "then", "else", "as", "ragged", "true", "false", "True", "False", "lambda",
     "and", "or", "not",
 ];
 
-/// The operator of this text that stands behind an operand, and its level.
+/// The operator of this text after an operand, and its level.
 pub(crate) fn behind(text: &str) -> Option<(usize, &'static Operator)> {
     find(text, |side| side != Side::Prefix)
 }
 
-/// The operator of this text that stands before an operand, and its level.
+/// The operator of this text before an operand, and its level.
 pub(crate) fn before(text: &str) -> Option<(usize, &'static Operator)> {
     find(text, |side| side == Side::Prefix)
 }
@@ -212,18 +228,19 @@ fn find(text: &str, side: impl Fn(Side) -> bool) -> Option<(usize, &'static Oper
     rows.find(|(_, o)| o.text == text)
 }
 
-/// The level of its operator: that of the sign, where a word means the same.
+/// The level of an operator. A word has the level of its equivalent sign.
 pub(crate) fn level_of(does: Does) -> usize {
     let level = |l: &Level| l.operators.iter().any(|o| o.does == does);
     TABLE.iter().rposition(level).unwrap_or(TABLE.len())
 }
 
-/// Whether an expression may begin with the operator: with a sign, a range without a start, a function's bar.
+/// Whether an expression may begin with the operator: a prefix operator, a range without a start,
+/// or a function's bar.
 pub(crate) fn may_begin(text: &str) -> bool {
     before(text).is_some() || text == "|" || is_range(text)
 }
 
-/// Whether an expression may end with the operator: a range without an end does.
+/// Whether an expression may end with the operator, as a range without an end does.
 pub(crate) fn may_end(text: &str) -> bool {
     text == ".."
 }
@@ -232,7 +249,7 @@ pub(crate) fn is_range(text: &str) -> bool {
     matches!(behind(text), Some((_, o)) if matches!(o.does, Does::Range { .. }))
 }
 
-/// The tables as a text, for `:help`.
+/// Formats the tables as a text, for `:help`.
 ///
 /// ```
 /// let text = livefusion_repl::grammar::show();

@@ -1,4 +1,4 @@
-//! Tables as text: a column below its name and type.
+//! Tables as text: columns below their names and types.
 
 use crate::display::Limit;
 use crate::meaning;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 struct Column<'a> {
     name: &'a str,
     ty: String,
-    /// Its type, and its fields in memory; none for columns that are only shown alone, such as lists.
+    /// Its type, and its fields in memory. `None` for columns without cells, such as lists.
     cells: Option<(Elt, Vec<Arc<Buffer>>)>,
 }
 
-/// A table that was read.
+/// Formats a table that was read.
 pub fn table(t: &Table, limit: Limit) -> String {
     let columns = t.read.names().zip(t.read.types()).map(|(name, ty)| {
         let cells = match t.column(name) {
@@ -33,7 +33,7 @@ pub fn table(t: &Table, limit: Limit) -> String {
     grid(&columns.collect::<Vec<_>>(), t.read.len(), limit)
 }
 
-/// Rows in memory; none of another array.
+/// Formats rows in memory, or returns `None` for other arrays.
 pub fn rows(a: &Array, limit: Limit) -> Option<String> {
     let (Elt::Row(names, parts), Some(Memory::Array(fields))) = (&a.elt, a.node.value.get()) else {
         return None;

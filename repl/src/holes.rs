@@ -1,4 +1,4 @@
-//! `_`, the element: arguments with a hole in them become functions.
+//! Holes (`_`): arguments with a hole become functions.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -7,10 +7,12 @@ use crate::syntax::{
 };
 use std::sync::Arc;
 
-/// Makes a function of each argument that is to be one and has a `_` in it. `takes_function` says whether what is called by a
-/// name takes a function as its argument of this number (what stands before the dot or the pipe is number 0). It is asked of
-/// names only that the text has not given before: what these call is a user's, and takes none. A `_` belongs to the nearest such argument; one that has none is an error. Afterwards `_` is a name like others, that of a
-/// function's parameter.
+/// Turns function arguments with a `_` into functions.
+///
+/// `takes_function` tells whether a call of a name takes a function as the argument of this index.
+/// The value before the dot or the pipe has index 0. It is called only for names that the text has
+/// not defined, because user functions take no functions. A `_` belongs to the nearest such
+/// argument; a `_` without one is an error. Afterwards `_` is an ordinary parameter name.
 ///
 /// ```
 /// use livefusion_repl::{Sources, holes, parse};
@@ -39,11 +41,11 @@ pub fn fill(
 
 struct Walk<'a> {
     takes_function: &'a dyn Fn(&str, usize) -> bool,
-    /// The names that are known where the walk is, of those that the text gives.
+    /// The names in scope that the text defines.
     bound: Vec<String>,
 }
 
-/// The first hole of an expression that belongs to something around it.
+/// The first hole of an expression that belongs to an enclosing argument.
 type Free = Option<Span>;
 
 impl Walk<'_> {
@@ -52,7 +54,7 @@ impl Walk<'_> {
         refuse(free, "no combinator is around it that takes a function")
     }
 
-    /// A statement, and the names that it gives to those behind it.
+    /// Fills a statement, and binds its names for later statements.
     fn names(&mut self, kind: &mut StatementKind) -> Result<Free, Box<Diagnostic>> {
         match kind {
             StatementKind::Let { pattern, value } => {
@@ -61,7 +63,7 @@ impl Walk<'_> {
                 Ok(free)
             }
             StatementKind::Def { name, function } => {
-                // It may call itself.
+                // The function may call itself.
                 self.bound.push(name.text.clone());
                 self.function(function)?;
                 Ok(None)
@@ -72,7 +74,7 @@ impl Walk<'_> {
 
     fn function(&mut self, function: &mut Arc<Function>) -> Result<(), Box<Diagnostic>> {
         let outside = self.bound.len();
-        // What was just parsed is shared by nobody, and so is not copied.
+        // A freshly parsed function is not shared, so this does not copy.
         let Function { params, body, .. } = Arc::make_mut(function);
         params.iter().for_each(|p| self.bind(p));
         let free = self.expression(body)?;
@@ -100,7 +102,7 @@ impl Walk<'_> {
         }
         match &mut e.kind {
             ExprKind::Function(function) => {
-                // One that was filled before.
+                // Skip a function that was filled before.
                 if function.style != FunctionStyle::Hole {
                     self.function(function)?;
                 }
@@ -145,7 +147,7 @@ impl Walk<'_> {
     }
 }
 
-/// Makes the argument a function of its hole.
+/// Turns the argument into a function of its hole.
 fn wrap(arg: &mut Expr, hole: Span) {
     let span = arg.span;
     let nothing = Expr::new(ExprKind::Tuple(Vec::new()), span);

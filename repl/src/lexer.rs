@@ -1,9 +1,9 @@
-//! Tokens, and which line ends are ends of statements.
+//! Tokens, and the line ends that end statements.
 
 use crate::grammar;
 use logos::Logos;
 
-/// A token's kind; the text is in its span.
+/// A token's kind; its text is in its span.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip(r"[ \t\r]+"))]
 pub(crate) enum Tok {
@@ -38,18 +38,18 @@ pub(crate) enum Tok {
     /// A name, perhaps a path such as `f64::MAX`, or the hole `_`.
     #[regex(r"[\p{XID_Start}_]\p{XID_Continue}*(::[\p{XID_Start}_]\p{XID_Continue}*)*")]
     Word,
-    /// A number with whatever letters follow it: these are its type, or an error that says so.
+    /// A number with all letters that follow it: its type, or an error that reports them.
     #[regex(r"[0-9][0-9_]*(\.[0-9][0-9_]*)?([eE][+-]?[0-9_]+)?([A-Za-z][A-Za-z0-9_]*)?")]
     #[regex(r"0[xob][0-9A-Za-z_]*", priority = 30)]
     Number,
     #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
     #[regex(r#"'([^'\\\n]|\\[^\n])*'"#)]
     Text,
-    /// A string that its line's end cuts off.
+    /// An unterminated string, which ends with its line.
     #[regex(r#""([^"\\\n]|\\[^\n])*"#)]
     #[regex(r#"'([^'\\\n]|\\[^\n])*"#)]
     OpenText,
-    /// What `grammar::TABLE` gives a meaning, and the bars of a function's parameters.
+    /// An operator of `grammar::TABLE`, or a bar around a function's parameters.
     #[token("|>")]
     #[token("..")]
     #[token("..=")]
@@ -79,7 +79,7 @@ pub(crate) enum Tok {
     #[token("!")]
     #[token("~")]
     Operator,
-    /// A sign that means two things elsewhere, and nothing here.
+    /// A sign with two meanings in other languages, and none here.
     #[token("^")]
     Caret,
     #[token("\\")]
@@ -108,14 +108,14 @@ pub(crate) enum Tok {
     OpenBrace,
     #[token("}")]
     CloseBrace,
-    /// Characters that begin nothing.
+    /// Characters that begin no token.
     Unknown,
-    /// The end of the text; given out for ever after the last token.
+    /// The end of the text, which repeats forever after the last token.
     End,
 }
 
 impl Tok {
-    /// Whether the statement goes on behind the line that the token ends.
+    /// Whether the statement continues after the line that the token ends.
     fn wants_more(self, text: &str) -> bool {
         match self {
             Tok::Operator => !grammar::may_end(text),
@@ -127,8 +127,8 @@ impl Tok {
         }
     }
 
-    /// Whether the token may be the first of a statement or an expression. A line that begins with another one goes on
-    /// with the statement of the line before.
+    /// Whether the token may begin a statement or an expression. A line that begins with any other
+    /// token continues the previous statement.
     pub(crate) fn begins(self, text: &str) -> bool {
         match self {
             Tok::Operator => grammar::may_begin(text),
@@ -140,7 +140,7 @@ impl Tok {
         }
     }
 
-    /// Whether the token opens a bracket, and which one closes it.
+    /// Whether the token opens a bracket, and its closing token.
     pub(crate) fn closer(self) -> Option<(Tok, &'static str)> {
         match self {
             Tok::Open => Some((Tok::Close, "`)`")),
@@ -155,7 +155,7 @@ impl Tok {
     }
 }
 
-/// A token with its bytes, and how many brackets are open before it.
+/// A token with its bytes, and the number of open brackets before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Tok,
@@ -164,7 +164,7 @@ pub(crate) struct Token {
     pub(crate) depth: usize,
 }
 
-/// All tokens of a text, with its comments and all ends of lines.
+/// All tokens of a text, including comments and line ends.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> {
     Tok::lexer(text).spanned().map(|(kind, span)| Token {
         kind: kind.unwrap_or(Tok::Unknown),
@@ -174,8 +174,8 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> {
     })
 }
 
-/// The tokens that the parser sees: no comments, and only those ends of lines that end a statement. The last token is
-/// the text's end.
+/// The tokens for the parser: no comments, and only line ends that end a statement. The last token
+/// is the text's end.
 pub(crate) fn statements(text: &str) -> Vec<Token> {
     let mut kept: Vec<Token> = Vec::new();
     let mut open: Vec<Tok> = Vec::new();
@@ -190,7 +190,8 @@ pub(crate) fn statements(text: &str) -> Vec<Token> {
             _ => {}
         }
         if let Some(end) = line_end.take() {
-            // Statements begin with these, so brackets that are still open have been forgotten: the mistake is theirs alone.
+            // Statements begin with these tokens. Brackets that are still open were forgotten, and
+            // only they are reported.
             let names = matches!(token.kind, Tok::Let | Tok::Def);
             while names && open.pop_if(|b| *b != Tok::OpenBrace).is_some() {}
             let inside = matches!(open.last(), Some(Tok::Open | Tok::OpenSquare));

@@ -1,5 +1,7 @@
-//! `lf`, a small language over the combinators of livefusion, and its shell. A text becomes a tree ([`parse`], by the tables in
-//! [`grammar`]), the tree a graph of the library's nodes ([`eval`]), and these are forced when they are shown ([`session`]).
+//! `lf`, a small language over the combinators of livefusion, and its shell.
+//!
+//! [`parse`] turns a text into a tree, by the tables in [`grammar`]. [`eval`] turns the tree into a
+//! graph of the library's nodes. [`session`] forces these nodes when it shows them.
 //!
 //! ```
 //! use livefusion_repl::session::Session;

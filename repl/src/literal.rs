@@ -1,10 +1,11 @@
-//! Numbers and strings, from their texts.
+//! Parsing of numbers and strings.
 
 use crate::diagnostic::shown;
 use crate::syntax::Literal;
 use loop_lang::Ty;
 
-/// A number. `negated` says that a minus stands before it, so that the least `i8` can be written as `-128i8`.
+/// A number. `negated` means that a minus precedes it, so that the minimal `i8` can be written as
+/// `-128i8`.
 pub(crate) fn number(text: &str, negated: bool) -> Result<Literal, String> {
     let digits: String = text.chars().filter(|c| *c != '_').collect();
     let radix = match digits.get(..2) {
@@ -79,7 +80,7 @@ fn integer(digits: &str, radix: u32, ty: Option<Ty>, negated: bool) -> Result<Li
     }
 }
 
-/// The digits, and the type behind them.
+/// The digits, and the type suffix.
 fn suffix(text: &str, is_digit: impl Fn(char) -> bool) -> Result<(&str, Option<Ty>), String> {
     let end = text.find(|c| !is_digit(c)).unwrap_or(text.len());
     if text[end..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -100,7 +101,7 @@ fn ty_of(suffix: &str) -> Result<Option<Ty>, String> {
     }
 }
 
-/// A string without its quotes and escapes; of a wrong one its bytes and what is wrong.
+/// The contents of a string, unescaped. An error has the bytes of the invalid part and a message.
 pub(crate) fn string(quoted: &str) -> Result<String, (usize, usize, String)> {
     let inner = &quoted[1..quoted.len() - 1];
     let mut text = String::new();

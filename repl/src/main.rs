@@ -1,4 +1,4 @@
-//! `lf`: the shell, and what runs scripts.
+//! `lf`: the shell and the script runner.
 
 use lexopt::prelude::*;
 use livefusion_repl::session::{Answer, Session, on_stack};
@@ -109,7 +109,7 @@ fn run(options: Options) -> ExitCode {
             session.run("<stdin>", &text)
         }
     };
-    // Whoever reads may have gone: that is no mistake of the program's.
+    // The reader of the output may have closed the pipe, which is not an error of the program.
     let _ = std::io::stdout().write_all(answer.out.as_bytes());
     eprint!("{}", answer.err);
     ExitCode::from(u8::from(!answer.err.is_empty()))

@@ -1,4 +1,6 @@
-//! Meanings of elements beyond numbers: text, dates, times, rows of tables; their display, and common types.
+//! Element types beyond numbers: text, dates, times, table rows.
+//!
+//! This covers their display and their common types.
 
 use crate::eval::promote;
 use crate::syntax::Literal;
@@ -6,26 +8,26 @@ use crate::value::Elt;
 use livefusion::io::{Date, DateTime, Type};
 use loop_lang::Const;
 
-/// The unit of a time.
+/// Lists units of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Time {
-    /// A day, by days since 1970.
+    /// A day, in days since 1970.
     Date,
-    /// A moment, by microseconds since then.
+    /// A date-time, in microseconds since 1970.
     DateTime,
-    /// Days between two days.
+    /// A difference in days.
     Days,
-    /// Microseconds between two moments.
+    /// A difference in microseconds.
     Span,
 }
 
-/// Microseconds of a second.
+/// Counts the microseconds of a second.
 pub const SECOND: i64 = 1_000_000;
-/// Microseconds of a day.
+/// Counts the microseconds of a day.
 pub const DAY: i64 = 86_400 * SECOND;
 
 impl Time {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Time::Date => "date",
@@ -35,17 +37,19 @@ impl Time {
         }
     }
 
-    /// Whether it is a date, with or without a time, and no difference of such.
+    /// Returns whether it is a date, with or without a time.
     pub fn is_date(self) -> bool {
         matches!(self, Time::Date | Time::DateTime)
     }
 
-    /// Whether it counts microseconds.
+    /// Returns whether it counts microseconds.
     pub fn is_fine(self) -> bool {
         matches!(self, Time::DateTime | Time::Span)
     }
 
-    /// A date or a difference, which counts microseconds or days.
+    /// Returns the unit of a date or a difference.
+    ///
+    /// `is_fine` selects microseconds instead of days.
     pub fn of(is_date: bool, is_fine: bool) -> Time {
         match (is_date, is_fine) {
             (true, true) => Time::DateTime,
@@ -55,7 +59,7 @@ impl Time {
         }
     }
 
-    /// The type of a column of such; none of a difference.
+    /// Returns the type of such a column, or `None` for a difference.
     pub fn column(self) -> Option<Type> {
         match self {
             Time::Date => Some(Type::Date),
@@ -64,7 +68,7 @@ impl Time {
         }
     }
 
-    /// Its text.
+    /// Formats a count of this unit.
     pub fn show(self, count: i64) -> String {
         match self {
             Time::Date => Date::of_count(count).to_string(),
@@ -80,7 +84,7 @@ fn days(n: i128) -> String {
     format!("{n} day{s}")
 }
 
-/// `2 days 3 h 30 min`, `1.5 s`: the units of which there are some.
+/// `2 days 3 h 30 min`, `1.5 s`: the non-zero units.
 fn span(micros: i64) -> String {
     let sign = if micros < 0 { "-" } else { "" };
     let rest = i128::from(micros).abs();
@@ -105,7 +109,9 @@ fn span(micros: i64) -> String {
     format!("{sign}{}", parts.join(" "))
 }
 
-/// An element's text, of its fields; a text in quotes if that is asked for.
+/// Formats an element from its fields.
+///
+/// Texts are quoted on request.
 pub fn show(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>, quotes: bool) -> String {
     let unknown = || "?".to_string();
     match elt {
@@ -142,7 +148,9 @@ pub fn show(elt: &Elt, words: &mut dyn Iterator<Item = Option<Const>>, quotes: b
 }
 
 impl Elt {
-    /// The parts of a tuple, a row, or a value that may be missing; none of an element with one field.
+    /// Returns the parts of a tuple, a row or an optional value.
+    ///
+    /// Elements with one field have no parts.
     pub fn parts(&self) -> &[Elt] {
         match self {
             Elt::Tuple(parts) | Elt::Row(_, parts) => parts,
@@ -151,12 +159,12 @@ impl Elt {
         }
     }
 
-    /// Whether it has parts.
+    /// Returns whether it has parts.
     pub fn is_tuple(&self) -> bool {
         matches!(self, Elt::Tuple(_) | Elt::Row(..) | Elt::Maybe(_))
     }
 
-    /// Whether text or times are in it.
+    /// Returns whether it contains text or times.
     pub fn is_meant(&self) -> bool {
         match self {
             Elt::Text(_) | Elt::Time(_) => true,
@@ -165,7 +173,9 @@ impl Elt {
         }
     }
 
-    /// The part of a row that has a name: its number, its first field, and its type.
+    /// Returns the named part of a row.
+    ///
+    /// The result has the index of its first field, and its type.
     pub fn part_named(&self, name: &str) -> Option<(usize, &Elt)> {
         let Elt::Row(names, parts) = self else {
             return None;
@@ -175,7 +185,9 @@ impl Elt {
         Some((before, parts.get(k)?))
     }
 
-    /// The common type of both: of texts one with the labels of both, of a day and a moment a moment. None if there is no such.
+    /// Returns the common type of both, if there is one.
+    ///
+    /// Texts get the labels of both. A day and a date-time give a date-time.
     pub fn common(&self, other: &Elt) -> Option<Elt> {
         Some(match (self, other) {
             (Elt::Text(own), Elt::Text(others)) => Elt::Text(own.merged(others)),

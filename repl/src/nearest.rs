@@ -1,7 +1,9 @@
-//! Which name was meant.
+//! Suggestions for misspelt names.
 
-/// The candidates that are nearest to a misspelt name, at most three, the nearest first: a letter more, less, another
-/// one, or two that are swapped, once for every three letters of the name.
+/// Finds the nearest candidates to a misspelt name.
+///
+/// It returns at most three, the nearest first. A candidate may differ in one edit for every three
+/// letters of the name. An edit adds, removes, replaces or swaps letters.
 ///
 /// ```
 /// use livefusion_repl::nearest;
@@ -27,7 +29,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.into_iter().map(|(_, c)| c).take(3).collect()
 }
 
-/// How many letters are added, left out, changed, or swapped with the next.
+/// The number of letters added, removed, replaced, or swapped with the next.
 fn edits(a: &[char], b: &[char]) -> usize {
     let first: Vec<usize> = (0..=b.len()).collect();
     let (mut before, mut last) = (first.clone(), first);

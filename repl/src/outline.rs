@@ -1,4 +1,4 @@
-//! A tree as nested lists, `(add 1 (mul 2 x))`: what tests look at.
+//! Trees as nested lists, `(add 1 (mul 2 x))`, for tests.
 
 use crate::syntax::{
     CallStyle, Expr, ExprKind, Field, Function, FunctionStyle, Literal, Pattern, PatternKind,
@@ -7,7 +7,7 @@ use crate::syntax::{
 use std::fmt::Write;
 
 impl Script {
-    /// The tree as nested lists, a line for each statement.
+    /// Formats the tree as nested lists, one line per statement.
     ///
     /// ```
     /// use livefusion_repl::{Sources, parse};
@@ -26,7 +26,7 @@ impl Script {
     }
 }
 
-/// A list: its head, and what `parts` adds behind it.
+/// A list: its head, followed by the output of `parts`.
 fn list(out: &mut String, head: &str, parts: impl FnOnce(&mut String)) {
     *out += "(";
     *out += head;

@@ -1,4 +1,4 @@
-//! A tree as a text again, with as few parentheses as it needs.
+//! Pretty-printing of trees, with as few parentheses as possible.
 
 use crate::grammar::{Does, Side, TABLE, level_of};
 use crate::syntax::{
@@ -97,8 +97,8 @@ impl Display for Expr {
     }
 }
 
-/// How tightly an expression holds together: 0 for what takes in all that stands behind it, then the levels of the
-/// operators, then what has brackets of its own.
+/// The precedence of an expression. 0 stands for expressions that extend as far as possible, then
+/// follow the operators' levels, then bracketed expressions.
 fn strength(e: &Expr) -> usize {
     match &e.kind {
         ExprKind::Function(_) | ExprKind::If(_) => 0,
@@ -118,7 +118,7 @@ fn of(does: Does) -> usize {
     level_of(does) + 1
 }
 
-/// An expression, in parentheses if it holds together less tightly than is needed.
+/// Prints an expression, in parentheses if its precedence is below `least`.
 fn expression(f: &mut Formatter<'_>, e: &Expr, least: usize) -> fmt::Result {
     let own = strength(e);
     if own < least {
@@ -164,7 +164,7 @@ fn expression(f: &mut Formatter<'_>, e: &Expr, least: usize) -> fmt::Result {
         ExprKind::Binary { op, operands, .. } => {
             let (left, right) = match TABLE[level_of(Does::Binary(*op))].side {
                 Side::Left => (own, own + 1),
-                // A sign may stand before the right operand.
+                // A sign may precede the right operand.
                 Side::Right => (own + 1, own - 1),
                 _ => (own + 1, own + 1),
             };
@@ -176,7 +176,7 @@ fn expression(f: &mut Formatter<'_>, e: &Expr, least: usize) -> fmt::Result {
             for (k, end) in ends.iter().enumerate() {
                 match k {
                     1 => f.write_char(':')?,
-                    // Two colons between names would make a path of them.
+                    // Two colons between names would form a path.
                     2 if end.is_some() && ends[1].is_none() => f.write_str(" :")?,
                     2 if end.is_some() => f.write_char(':')?,
                     _ => {}
@@ -236,7 +236,8 @@ fn call(f: &mut Formatter<'_>, callee: &Expr, args: &[Expr], style: CallStyle) -
         matches!(&callee.kind, ExprKind::Field { field, .. } if matches!(field, Field::Name(_)));
     let alone = style == CallStyle::Piped && rest.is_empty();
     match style {
-        // With parentheses behind it, a field would be a method; alone, a call would be a step without its first argument.
+        // Parentheses after a field would make it a method call. A call alone would become a pipe
+        // step without its first argument.
         _ if is_field || alone && !is_name => write!(f, "({callee})")?,
         _ => expression(f, callee, of(Does::Call))?,
     }

@@ -1,14 +1,14 @@
-//! Reports of long forces: how far they are, and after a while on which engine.
+//! Progress reports of long forces; after a while they name the engine.
 
 use livefusion::Progress;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Takes a report; the next one takes its place.
+/// Holds a callback for reports, each of which replaces the previous one.
 pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Reports of forces that run for long.
+/// Configures reports of long forces.
 ///
 /// ```
 /// use livefusion_repl::progress::Reports;
@@ -26,12 +26,12 @@ pub struct Reports {
     pub quiet: Duration,
     /// The time after which reports name the engine.
     pub long: Duration,
-    /// The receiver of reports; of an empty one when the force ends.
+    /// The receiver of reports. An empty report marks the end of the force.
     pub sink: Sink,
 }
 
 impl Default for Reports {
-    /// Reports on the standard error stream, after half a second; with the engine after a second.
+    /// Returns reports to standard error, after half a second. After a second they name the engine.
     fn default() -> Reports {
         Reports {
             quiet: Duration::from_millis(500),
@@ -51,7 +51,9 @@ impl fmt::Debug for Reports {
 }
 
 impl Reports {
-    /// The report on a force that has run for this time on this backend, if there is one yet.
+    /// Returns the report of a force on a backend after this time.
+    ///
+    /// Returns `None` if it is too early for a report.
     pub fn line(&self, p: &Progress, time: Duration, backend: &str) -> Option<String> {
         let engine = match time > self.long {
             true => engine(backend),
@@ -60,14 +62,14 @@ impl Reports {
         (time > self.quiet).then(|| format!("{}{engine}", far(p)))
     }
 
-    /// Reports on a force, if it has run for long enough.
+    /// Reports on a force that has run for long enough.
     pub fn tell(&self, p: &Progress, time: Duration, backend: &str) {
         if let Some(line) = self.line(p, time, backend) {
             (self.sink)(&line);
         }
     }
 
-    /// Takes back the last report of a force that took this time.
+    /// Clears the last report of a force that took this time.
     pub fn end(&self, time: Duration) {
         if time > self.quiet {
             (self.sink)("");
@@ -85,7 +87,7 @@ fn engine(backend: &str) -> &'static str {
     }
 }
 
-/// How far a force is.
+/// The progress of a force.
 fn far(p: &Progress) -> String {
     let done = match p.total.filter(|n| *n > 0) {
         Some(n) => format!("{:3.0} %", p.steps as f64 * 100.0 / n as f64),

@@ -1,4 +1,4 @@
-//! A session: texts that came one after the other, the names that they gave, the engine that runs them.
+//! Sessions: the texts of a user, their definitions, and the engine.
 
 use crate::commands;
 use crate::diagnostic::Diagnostic;
@@ -20,10 +20,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Trees are walked by recursion, whose depth is limited: so much stack is enough for it.
+/// The stack size of the session thread. Recursion over trees has limited depth, and this stack
+/// suffices for it.
 const STACK: usize = 256 << 20;
 
-/// Runs what has a session, on a thread with the stack that one needs. None if there can be no such thread, or it panics.
+/// Runs a session on a thread with a large stack.
+///
+/// Returns `None` if the thread cannot start, or panics.
 ///
 /// ```
 /// use livefusion_repl::session::{Session, on_stack};
@@ -37,19 +40,19 @@ pub fn on_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-/// What a text gave.
+/// Holds the result of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// What to print on the standard output.
+    /// The text for standard output.
     pub out: String,
-    /// What is wrong, drawn, for the standard error stream.
+    /// The rendered errors, for standard error.
     pub err: String,
-    /// Whether the session is to end.
+    /// Whether the session ends.
     pub quit: bool,
 }
 
 impl Answer {
-    /// Something to print, and nothing wrong.
+    /// Creates an answer with output and without errors.
     pub fn of(out: impl ToString) -> Answer {
         Answer {
             out: out.to_string(),
@@ -58,24 +61,24 @@ impl Answer {
     }
 }
 
-/// Stops what runs, from another thread.
+/// Stops the running text from another thread.
 #[derive(Clone, Default, Debug)]
 pub struct Stop(Arc<Mutex<Option<CancelToken>>>);
 
 impl Stop {
-    /// Stops what runs now; false if nothing does.
+    /// Stops the running text, or returns false without one.
     pub fn stop(&self) -> bool {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.as_ref().inspect(|t| t.cancel()).is_some()
     }
 
-    /// What the text that runs looks at; a new one where none runs.
+    /// The token of the running text, or a new one.
     fn token(&self) -> CancelToken {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.clone().unwrap_or_default()
     }
 
-    /// Begins a text, unless it is part of another one; whether it is not.
+    /// Begins a text. Returns false if it is part of another text.
     pub(crate) fn begin(&self) -> bool {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first = running.is_none();
@@ -83,7 +86,7 @@ impl Stop {
         first
     }
 
-    /// Lets the text that runs go on after its token was cancelled.
+    /// Lets the running text continue after its token was cancelled.
     fn renew(&self) {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(token) = running.as_mut() {
@@ -96,48 +99,48 @@ impl Stop {
     }
 }
 
-/// What `:set` sets.
+/// Holds the values of `:set`.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// How much of an array is shown.
     pub show: Limit,
-    /// Whether types and times stand below values.
+    /// Whether types and times appear below values.
     pub types: bool,
-    /// How many threads run one loop.
+    /// The number of threads per loop.
     pub threads: usize,
-    /// How many bytes the results of one force may take.
+    /// The memory limit for the results of one force, in bytes.
     pub memory: u64,
     /// The longest run of a backend that `:time` waits for.
     pub patience: Duration,
 }
 
-/// A session.
+/// Holds the state of a session.
 pub struct Session {
     /// All texts.
     pub sources: Sources,
-    /// What was named.
+    /// The defined names.
     pub env: Env,
-    /// What runs loops.
+    /// The engine that runs loops.
     pub engine: Engine,
-    /// The name of the backend, as `:backend` takes it.
+    /// The name of the backend, as in `:backend`.
     pub backend: &'static str,
-    /// What `:set` sets.
+    /// The values of `:set`.
     pub settings: Settings,
-    /// Whether errors are drawn in colours.
+    /// Whether errors are coloured.
     pub colours: bool,
-    /// Statements that were good, for `:save`.
+    /// The successful statements, for `:save`.
     pub entered: Vec<String>,
-    /// All that was typed.
+    /// The complete input.
     pub typed: Vec<String>,
-    /// Those of the good statements that name something, in their order.
+    /// The successful definitions, in their order.
     bindings: Vec<Statement>,
-    /// The names before each of these, and the number of good statements then.
+    /// The names before each definition, and the number of successful statements then.
     before: Vec<(Env, usize)>,
-    /// How many scripts load each other.
+    /// The nesting depth of `:load`.
     loading: usize,
-    /// The folder that names of files begin at.
+    /// The folder for relative file names.
     pub folder: PathBuf,
-    /// Whether there are reports of long forces.
+    /// Whether long forces are reported.
     pub progress: bool,
     /// Reports of long forces.
     pub reports: Reports,
@@ -152,10 +155,10 @@ impl Default for Session {
     }
 }
 
-/// So many scripts may load each other.
+/// The limit on nested loads of scripts.
 const MAX_LOADS: usize = 32;
 
-/// A range is shown as the array that it is wherever one is wanted.
+/// Converts ranges to arrays for display.
 fn arrays(eval: &mut Eval<'_>, value: Value, at: Span) -> eval::Result<Value> {
     Ok(match value {
         Value::Range(range) if range.end.is_some() => Value::Array(eval.range(*range, at)?),
@@ -168,7 +171,9 @@ fn arrays(eval: &mut Eval<'_>, value: Value, at: Span) -> eval::Result<Value> {
 }
 
 impl Session {
-    /// An empty session on the tiered engine, which begins at once and compiles long loops.
+    /// Creates an empty session on the tiered engine.
+    ///
+    /// That engine starts at once, and compiles long loops.
     pub fn new() -> Session {
         let settings = Settings {
             show: Limit(20),
@@ -199,12 +204,12 @@ impl Session {
         session
     }
 
-    /// The engine of the settings of now.
+    /// Rebuilds the engine from the current settings.
     pub fn rebuild(&mut self) {
         self.engine = self.engine_of(self.backend);
     }
 
-    /// An engine on this backend.
+    /// Creates an engine on this backend.
     pub fn engine_of(&self, backend: &str) -> Engine {
         let builder = Engine::builder()
             .threads(self.settings.threads)
@@ -218,7 +223,7 @@ impl Session {
         .build()
     }
 
-    /// Takes a text: statements, or a command.
+    /// Runs a text, which is statements or a command.
     pub fn submit(&mut self, name: &str, text: &str) -> Answer {
         let first = self.stop.begin();
         let answer = self.taken(name, text);
@@ -250,7 +255,7 @@ impl Session {
 
     fn script(&mut self, source: SourceId, text: &str) -> Answer {
         let mut answer = Answer::default();
-        // Statements before a mistake run.
+        // Statements before an error run.
         let (script, mistake) = self.filled(parse_part(text, source));
         let (mut good, mut failed) = (Vec::new(), Vec::new());
         let (mut shown, mut env, mut err) = (Vec::new(), self.env.clone(), String::new());
@@ -260,7 +265,7 @@ impl Session {
             let before = named.then(|| env.clone());
             match self.statement(&mut env, &s) {
                 Ok(value) => {
-                    // What is behind it may read what is written.
+                    // Later statements may read the written file.
                     let saves = value.as_ref().is_some_and(Value::only_saves);
                     shown.extend(value.map(|v| (v, s.span)));
                     self.before.extend(before.map(|env| (env, entered)));
@@ -287,7 +292,7 @@ impl Session {
         self.env = env;
         match answer.err.is_empty() {
             true if text.trim().is_empty() => {}
-            // As it was typed, with its comments.
+            // As typed, with its comments.
             true => self.entered.push(text.trim().to_string()),
             false => {
                 let good = good.iter().map(|s| s.span);
@@ -301,11 +306,12 @@ impl Session {
         answer
     }
 
-    /// A text's tree up to its first mistake, in which each `_` is a function's; and the mistake, drawn.
+    /// The tree of a text up to its first error, with all holes filled, and the rendered error.
     fn filled(&self, parsed: (Script, Option<ParseError>)) -> (Script, Option<String>) {
         let (mut script, wrong) = parsed;
         let mistake = wrong.map(|e| e.draw(&self.sources, self.colours) + "\n");
-        // A name that nobody knows takes a function, too: that it is misspelt is what has to be said.
+        // An unknown name takes a function too. Otherwise the hole would be reported instead of the
+        // misspelt name.
         let takes = |name: &str, k: usize| match combinators::value(name) {
             _ if self.env.get(name).is_some() => false,
             Some(_) => combinators::takes_function(name, k),
@@ -320,7 +326,7 @@ impl Session {
         }
     }
 
-    /// Evaluates a statement: the value that it shows; or what is wrong, drawn.
+    /// Evaluates a statement. Returns the value to show, or a rendered error.
     fn statement(&mut self, env: &mut Env, s: &Statement) -> Result<Option<Value>, String> {
         let mut eval = Eval::new(&self.sources, &mut self.places, &self.folder);
         eval.stop = self.stop.token();
@@ -329,7 +335,9 @@ impl Session {
         value.map_err(|e| self.draw(&e))
     }
 
-    /// Takes back the last statement that gave a name, and all that was typed since: its text.
+    /// Reverts the last definition and all later input.
+    ///
+    /// Returns the definition's text.
     pub fn undo(&mut self) -> Option<String> {
         let (env, entered) = self.before.pop()?;
         let last = self.bindings.pop()?;
@@ -338,9 +346,9 @@ impl Session {
         Some(self.sources.slice(last.span).to_string())
     }
 
-    /// A command's expression.
+    /// The expression of a command.
     fn expression(&self, at: Span) -> Result<Script, String> {
-        // What stands before it is left out, in such a way that places stay what they are.
+        // Blanks replace the text before it, so that locations stay valid.
         let blank = |c: char| match c {
             '\n' => "\n".to_string(),
             c => " ".repeat(c.len_utf8()),
@@ -353,7 +361,9 @@ impl Session {
         }
     }
 
-    /// The value of a command's expression, which is the last that its text shows.
+    /// Evaluates a command's expression.
+    ///
+    /// The value is the last one that its text shows.
     pub fn value_of(&mut self, at: Span) -> Result<Value, String> {
         let (mut env, mut last) = (self.env.clone(), None);
         for s in self.expression(at)?.statements {
@@ -362,8 +372,10 @@ impl Session {
         last.ok_or_else(|| self.draw(&Diagnostic::new("expected an expression", at)))
     }
 
-    /// The same, of names that are evaluated again: no array is in memory but those of literals and files. Names that it does not
-    /// need are left out. Files are read once for all that is given the same room.
+    /// Evaluates a command's expression again, including its definitions.
+    ///
+    /// Only literals and file contents are in memory. Unused names are skipped. Files are read once
+    /// per `loaded` cache.
     pub fn value_anew(&mut self, at: Span, loaded: &mut Loaded) -> Result<Value, String> {
         let mut statements = self.bindings.clone();
         statements.extend(self.expression(at)?.statements);
@@ -383,8 +395,9 @@ impl Session {
         value
     }
 
-    /// What gives names so far, then a command's expression: the statements, evaluated anew, and what became of each
-    /// expression.
+    /// Evaluates the definitions and a command's expression with notes.
+    ///
+    /// Returns the statements and the notes of each expression.
     pub fn noted(&mut self, at: Span) -> Result<(Vec<Statement>, Notes), String> {
         let mut statements = self.bindings.clone();
         statements.extend(self.expression(at)?.statements);
@@ -401,9 +414,9 @@ impl Session {
         Ok((statements, notes))
     }
 
-    /// Shows values, all forced at once so that they share loops; one by one if that fails, so that an error hides only what
-    /// it concerns.
-    /// Gives the places of those that failed.
+    /// Shows values. It forces all of them together, so that they share loops. If that fails, it
+    /// forces them one by one, so that an error hides only its own value. Returns the locations of
+    /// failed values.
     fn show_all(&mut self, shown: &[(Value, Span)], answer: &mut Answer) -> Vec<Span> {
         let mut all = Vec::new();
         shown.iter().for_each(|(v, _)| display::nodes(v, &mut all));
@@ -414,7 +427,7 @@ impl Session {
             display::nodes(value, &mut own);
             let time = match &together {
                 Ok(time) => *time,
-                // Whoever stopped it wants no other try.
+                // After a cancellation there is no second try.
                 Err(e) if e.kind == ErrorKind::Cancelled => {
                     answer.err += &self.fault(e, *span);
                     failed.extend(shown[k..].iter().map(|(_, span)| *span));
@@ -439,7 +452,7 @@ impl Session {
                 continue;
             }
             answer.out += &match value {
-                // A text that is shown alone has no quotes.
+                // A single text has no quotes.
                 Value::Text(text) => text.to_string(),
                 other => display::show(other, self.settings.show),
             };
@@ -460,7 +473,7 @@ impl Session {
         failed
     }
 
-    /// Writes the files that a value says are to be written; what is wrong with them, drawn.
+    /// Writes the files that a value requests. Returns the rendered errors.
     fn saved(&self, value: &Value) -> String {
         match value {
             Value::Tuple(parts) => parts.iter().map(|p| self.saved(p)).collect(),
@@ -472,7 +485,7 @@ impl Session {
         }
     }
 
-    /// Computes nodes, and how long it took.
+    /// Computes nodes, and returns the time.
     pub fn force(&self, nodes: &[Arc<Node>]) -> livefusion::Result<Duration> {
         self.force_on(&self.engine, nodes)
     }
@@ -488,7 +501,9 @@ impl Session {
         self.forced(&engine, nodes, start)
     }
 
-    /// Computes nodes on an engine, unless loops take longer than this: then there is no time.
+    /// Computes nodes on an engine, with a time limit.
+    ///
+    /// Returns `None` if the limit was exceeded.
     pub fn force_within(
         &self,
         limit: Duration,
@@ -520,7 +535,7 @@ impl Session {
         }
     }
 
-    /// Computes nodes, and takes the last report back.
+    /// Computes nodes, and clears the last report.
     fn forced(
         &self,
         engine: &Engine,
@@ -535,17 +550,19 @@ impl Session {
         forced.map(|_| time)
     }
 
-    /// A mistake of the library's, drawn.
+    /// Renders an error of the library.
     pub fn fault(&self, e: &livefusion::Error, at: Span) -> String {
         self.draw(&self.places.fault(e, at))
     }
 
-    /// A mistake, drawn.
+    /// Renders an error.
     pub fn draw(&self, e: &Diagnostic) -> String {
         e.draw(&self.sources, self.colours) + "\n"
     }
 
-    /// Takes a file's text, whose lines may be commands; or what is wrong with the file.
+    /// Runs a file, whose lines may be commands.
+    ///
+    /// Returns an error if the file cannot be read.
     pub fn load(&mut self, path: &Path) -> Result<Answer, String> {
         if self.loading == MAX_LOADS {
             return Err(format!("more than {MAX_LOADS} scripts load each other"));
@@ -558,10 +575,12 @@ impl Session {
         Ok(answer)
     }
 
-    /// Takes the text of a script, in which lines that begin with `:` are commands. It ends with the first mistake.
+    /// Runs a script, in which lines that begin with `:` are commands.
+    ///
+    /// It stops at the first error.
     pub fn run(&mut self, name: &str, text: &str) -> Answer {
         let mut all = Answer::default();
-        // Each part stands behind as many line ends as before it, so that lines are counted as in the file.
+        // Leading newlines keep line numbers equal to those of the file.
         let mut part = String::new();
         let mut parts = Vec::new();
         for (lines, line) in text.lines().enumerate() {

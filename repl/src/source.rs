@@ -1,25 +1,27 @@
-//! Texts under their names, and places in them.
+//! Texts by name, and locations in them.
 
 use livefusion::Loc;
 
-/// One of a session's texts: a script, or what was typed at one prompt.
+/// Identifies a text of a session, such as a script or a prompt's input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct SourceId(u32);
 
-/// Bytes of one of the texts. It stays good for as long as the [`Sources`] do, so that an error may point at a function
-/// that was typed an hour ago.
+/// Describes a range of bytes in a text.
+///
+/// It stays valid as long as the [`Sources`] exist, so an error may point to a function from much
+/// earlier input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Span {
     /// The text.
     pub source: SourceId,
     /// Its first byte.
     pub start: usize,
-    /// The byte behind its last one.
+    /// Its exclusive end.
     pub end: usize,
 }
 
 impl Span {
-    /// From the beginning of this span to the end of a later one of the same text.
+    /// Extends the span to the end of a later one of the same text.
     pub fn to(self, last: Span) -> Span {
         Span {
             end: last.end.max(self.start),
@@ -27,7 +29,7 @@ impl Span {
         }
     }
 
-    /// The place behind the span, where something is missing.
+    /// Returns the empty span after it, for a missing part.
     pub fn after(self) -> Span {
         Span {
             start: self.end,
@@ -36,7 +38,7 @@ impl Span {
     }
 }
 
-/// A place as people count: lines and columns (characters) from 1 on.
+/// Describes a location by line and column, in characters, from 1.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// The text's name.
@@ -53,7 +55,7 @@ struct Source {
     text: String,
 }
 
-/// All texts of a session.
+/// Holds all texts of a session.
 ///
 /// ```
 /// use livefusion_repl::{Sources, Span};
@@ -68,7 +70,7 @@ struct Source {
 pub struct Sources(Vec<Source>);
 
 impl Sources {
-    /// Keeps a text under a name (which need not be unique: each text is one of its own).
+    /// Adds a text with a name, which need not be unique.
     pub fn add(&mut self, name: impl AsRef<str>, text: impl Into<String>) -> SourceId {
         self.0.push(Source {
             name: Loc::kept_name(name.as_ref()),
@@ -77,23 +79,23 @@ impl Sources {
         SourceId(self.0.len() as u32 - 1)
     }
 
-    /// The name of a text; nothing for one of other sources.
+    /// Returns the name of a text, or an empty one if unknown.
     pub fn name(&self, source: SourceId) -> &'static str {
         self.get(source).map_or("", |s| s.name)
     }
 
-    /// The text itself; nothing for one of other sources.
+    /// Returns a text, or an empty one if unknown.
     pub fn text(&self, source: SourceId) -> &str {
         self.get(source).map_or("", |s| &s.text)
     }
 
-    /// What stands at a span; nothing if the span is not one of the text's.
+    /// Returns the text of a span, or an empty one if invalid.
     pub fn slice(&self, span: Span) -> &str {
         let text = self.text(span.source);
         text.get(span.start..span.end).unwrap_or("")
     }
 
-    /// Where a span begins.
+    /// Returns the location where a span begins.
     pub fn place(&self, span: Span) -> Place {
         let text = self.text(span.source);
         let before = &text[..text.floor_char_boundary(span.start)];
@@ -105,12 +107,12 @@ impl Sources {
         }
     }
 
-    /// How many texts there are.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,34 +1,36 @@
-//! The tree of a text. Every node knows its bytes.
+//! Syntax trees, whose nodes know their bytes.
 
 use crate::source::Span;
 use loop_lang::Ty;
 use std::sync::Arc;
 
-/// How high a tree may be, and how deep brackets may nest: so deep go the parser and whoever walks a tree by recursion.
+/// Limits the height of trees and the nesting of brackets.
+///
+/// The limit bounds the recursion of the parser and of tree walks.
 pub const MAX_DEPTH: usize = 200;
 
-/// Statements, in their order.
+/// Holds statements in order.
 #[derive(Clone, Default, Debug)]
 pub struct Script {
     /// The statements.
     pub statements: Vec<Statement>,
 }
 
-/// A statement.
+/// Describes a statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it says.
+    /// Its kind.
     pub kind: StatementKind,
     /// Its bytes.
     pub span: Span,
 }
 
-/// What a statement says.
+/// Lists kinds of statements.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
     /// `let (a, b) = value`
     Let {
-        /// What is named.
+        /// The pattern.
         pattern: Pattern,
         /// The value.
         value: Expr,
@@ -40,11 +42,11 @@ pub enum StatementKind {
         /// The function; its style is [`FunctionStyle::Def`].
         function: Arc<Function>,
     },
-    /// An expression, to be shown.
+    /// An expression to show.
     Show(Expr),
 }
 
-/// A name with its bytes.
+/// Holds a name with its bytes.
 #[derive(Clone, Debug)]
 pub struct Ident {
     /// The name.
@@ -53,21 +55,21 @@ pub struct Ident {
     pub span: Span,
 }
 
-/// What takes a value apart.
+/// Describes a pattern, which binds the parts of a value.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// What it looks like.
+    /// Its kind.
     pub kind: PatternKind,
     /// Its bytes.
     pub span: Span,
 }
 
-/// What a pattern looks like.
+/// Lists kinds of patterns.
 #[derive(Clone, Debug)]
 pub enum PatternKind {
     /// `x`
     Name(String),
-    /// `_`, which names nothing.
+    /// `_`, which binds no name.
     Any,
     /// `(a, b)`
     Tuple(Vec<Pattern>),
@@ -75,18 +77,18 @@ pub enum PatternKind {
     Vector(Vec<Pattern>),
 }
 
-/// A function. It is shared, so that closures can keep it.
+/// Describes a function, shared so that closures can keep it.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// The parameters, at least one.
     pub params: Vec<Pattern>,
     /// The result.
     pub body: Expr,
-    /// How it was written.
+    /// Its syntax.
     pub style: FunctionStyle,
 }
 
-/// How a function was written.
+/// Lists syntaxes of functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionStyle {
     /// `\x -> body`
@@ -95,11 +97,14 @@ pub enum FunctionStyle {
     Bars,
     /// `def f(x) = body`
     Def,
-    /// An argument with `_` in it, made a function by [`fill`](crate::holes::fill). Its one parameter is named `_`.
+    /// An argument with a hole, converted by [`fill`](crate::holes::fill). Its one parameter is
+    /// named `_`.
     Hole,
 }
 
-/// How a call was written. The arguments are in their places in each: what stands before the dot or the pipe is the first.
+/// Lists syntaxes of calls.
+///
+/// Arguments are in their positions for each. The value before the dot or the pipe is the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallStyle {
     /// `f(x, y)`
@@ -110,17 +115,17 @@ pub enum CallStyle {
     Piped,
 }
 
-/// An expression.
+/// Describes an expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// The value.
+    /// Its kind.
     pub kind: ExprKind,
     /// Its bytes.
     pub span: Span,
     height: usize,
 }
 
-/// What an expression is.
+/// Lists kinds of expressions.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A literal.
@@ -137,32 +142,32 @@ pub enum ExprKind {
     Function(Arc<Function>),
     /// A call.
     Call {
-        /// What is called.
+        /// The callee.
         callee: Box<Expr>,
         /// The arguments.
         args: Vec<Expr>,
-        /// How it was written.
+        /// Its syntax.
         style: CallStyle,
     },
     /// `array[items]`
     Index {
-        /// What is sliced.
+        /// The indexed array.
         array: Box<Expr>,
         /// Ranges, indices, and so on.
         items: Vec<Expr>,
     },
     /// `value.0`, `table.price`
     Field {
-        /// What has the field.
+        /// The value with the field.
         value: Box<Expr>,
-        /// Which one.
+        /// The field.
         field: Field,
     },
-    /// `start:end:step` between brackets, with any of them or none.
+    /// `start:end:step` between brackets; each part is optional.
     Slice(Box<[Option<Expr>; 3]>),
     /// `name = value` among the arguments of a call.
     Keyword {
-        /// Which argument.
+        /// The argument's name.
         name: Ident,
         /// The value.
         value: Box<Expr>,
@@ -183,20 +188,20 @@ pub enum ExprKind {
         /// Both operands.
         operands: Box<[Expr; 2]>,
     },
-    /// `a..b`, with either end or none.
+    /// `a..b`; each end is optional.
     Range {
         /// The first element.
         start: Option<Box<Expr>>,
-        /// The last one, or the one behind it.
+        /// The inclusive or exclusive end.
         end: Option<Box<Expr>>,
-        /// Whether it is the last one (`..=`).
+        /// Whether the end is inclusive (`..=`).
         closed: bool,
     },
     /// `value as f64`
     Cast {
-        /// What is cast.
+        /// The value to cast.
         value: Box<Expr>,
-        /// To which type.
+        /// The target type.
         ty: Ty,
     },
     /// `if condition then yes else no`: condition, yes, no.
@@ -210,12 +215,13 @@ pub enum ExprKind {
     },
 }
 
-/// A literal.
+/// Describes a literal.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
     /// `true`, `false`
     Bool(bool),
-    /// An integer, which fits its type (for a signed type it may be one more: the least one behind a minus).
+    /// An integer that fits its type. For a signed type it may be one larger, as the magnitude of
+    /// the minimum after a minus.
     Int(u64, Option<Ty>),
     /// A float; one of type `f32` is rounded to it.
     Float(f64, Option<Ty>),
@@ -223,12 +229,12 @@ pub enum Literal {
     Text(String),
 }
 
-/// Which field.
+/// Describes a field access.
 #[derive(Clone, Debug)]
 pub enum Field {
-    /// Of a tuple: `.0`
+    /// A field of a tuple: `.0`
     Number(u32, Span),
-    /// Of a table: `.price`
+    /// A column of a table: `.price`
     Name(Ident),
 }
 
@@ -240,12 +246,12 @@ macro_rules! operators {
         pub enum $Name { $($Op,)* }
 
         impl $Name {
-            /// How it is written.
+            /// Returns its text.
             pub fn text(self) -> &'static str {
                 match self { $($Name::$Op => $text,)* }
             }
 
-            /// The name of the method that does the same, for errors and outlines.
+            /// Returns its method name, for errors and outlines.
             pub fn name(self) -> &'static str {
                 match self { $($Name::$Op => $head,)* }
             }
@@ -254,7 +260,7 @@ macro_rules! operators {
 }
 
 operators! {
-    /// An operator before its operand.
+    /// A prefix operator.
     Unary {
         Neg "-" "neg",
         Not "!" "not",
@@ -262,7 +268,7 @@ operators! {
 }
 
 operators! {
-    /// An operator between its operands.
+    /// An infix operator.
     Binary {
         Or "||" "or",
         And "&&" "and",
@@ -288,7 +294,7 @@ operators! {
 }
 
 impl Expr {
-    /// A node over its parts.
+    /// Creates a node over its parts.
     pub fn new(kind: ExprKind, span: Span) -> Expr {
         let mut highest = 0;
         let mut see = |e: &Expr| highest = highest.max(e.height);
@@ -313,20 +319,24 @@ impl Expr {
         }
     }
 
-    /// How many nodes there are on the way to the lowest one. What was parsed has at most [`MAX_DEPTH`];
-    /// [`fill`](crate::holes::fill) adds one for each argument that it makes a function, which is not counted.
+    /// Returns the height of the tree.
+    ///
+    /// A parsed tree has at most [`MAX_DEPTH`]. [`fill`](crate::holes::fill) adds one, uncounted,
+    /// for each argument that it turns into a function.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Whether it is `_`.
+    /// Returns whether it is `_`.
     pub fn is_hole(&self) -> bool {
         matches!(&self.kind, ExprKind::Name(n) if n == "_")
     }
 }
 
 impl ExprKind {
-    /// The expressions that it is directly made of, in their order; those within functions and blocks are not among them.
+    /// Returns the direct subexpressions in order.
+    ///
+    /// Functions and blocks have none.
     pub fn parts(&self) -> Vec<&Expr> {
         match self {
             ExprKind::Literal(_) | ExprKind::Name(_) => Vec::new(),
@@ -347,7 +357,7 @@ impl ExprKind {
         }
     }
 
-    /// The same parts, to be changed.
+    /// Returns the direct subexpressions for mutation.
     pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             ExprKind::Literal(_) | ExprKind::Name(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! Tables that were read: their columns as values, all of them as an array of rows.
+//! Tables from files: columns as values, and rows as an array.
 
 use crate::meaning::Time;
 use crate::value::{Array, Elt, Segmented, Value};
@@ -8,7 +8,7 @@ use livefusion::segmented::Segments;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// A table that was read. The values of its columns are made once.
+/// Holds a table from a file, and caches its columns as values.
 #[derive(Debug)]
 pub struct Table {
     /// The table in memory.
@@ -18,7 +18,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table, of which nothing is looked at.
+    /// Creates a table without reading its columns.
     pub fn new(read: io::Table) -> Table {
         let names = read.names().map(|name| (name.to_string(), OnceCell::new()));
         Table {
@@ -28,12 +28,15 @@ impl Table {
         }
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
-    /// A column: an array, segments, or segments beside which of them are there. None if there is no column of this name.
+    /// Returns a column, or `None` for an unknown name.
+    ///
+    /// It is an array or segments. Segments with missing rows come with an array that marks the
+    /// present ones.
     pub fn column(&self, name: &str) -> Option<io::Result<Value>> {
         let (_, known) = self.columns.iter().find(|(n, _)| n == name)?;
         if let Some(value) = known.get() {
@@ -85,7 +88,9 @@ impl Table {
         Ok(Value::Array(Array { node, elt }))
     }
 
-    /// The rows; else the name of a column that is none of scalars, text or dates.
+    /// Returns the rows, or the name of an unsupported column.
+    ///
+    /// Supported columns are scalars, text or dates.
     pub fn rows(&self) -> Result<Array, &str> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows.clone());

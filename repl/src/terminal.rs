@@ -1,4 +1,6 @@
-//! The shell in a terminal: lines are read with help, and Ctrl-C stops what runs, not the shell.
+//! The shell in a terminal: line editing, and Ctrl-C for the running force.
+//!
+//! Ctrl-C stops the force, not the shell.
 
 use crate::combinators;
 use crate::commands::{self, COMMANDS};
@@ -8,7 +10,7 @@ use rustyline::error::ReadlineError;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// The names of a session, as they were when the prompt was last shown.
+/// The names of a session at the last prompt.
 #[derive(Default)]
 struct Names {
     bound: Vec<String>,
@@ -59,7 +61,7 @@ pub fn run(mut session: Session) -> ExitCode {
     session.settings.types = true;
     session.progress = std::io::stderr().is_terminal();
     let stop = session.stop.clone();
-    // Without a handler Ctrl-C ends the process, as it does elsewhere.
+    // Without a handler, Ctrl-C ends the process as usual.
     let _ = ctrlc::set_handler(move || {
         stop.stop();
     });
@@ -121,7 +123,7 @@ pub fn run(mut session: Session) -> ExitCode {
 mod tests {
     use super::*;
 
-    /// Completes columns behind the dot of a table, or of its rows.
+    /// Completes columns after the dot of a table or of its rows.
     #[test]
     fn columns_are_completed() {
         let mut session = Session::new();

@@ -1,5 +1,7 @@
-//! `:trace`: the loops of a value in single steps, in the interpreter. Each row is a block that is entered, a statement, or a
-//! test that a block may be left by; beside it stand the combinator that it belongs to, and what it reads and gives.
+//! `:trace`: single-stepping a value's loops in the interpreter.
+//!
+//! Each row is a block entry, a statement, or a test that may leave a block. Next to it are its
+//! combinator, its operands and its results.
 
 use crate::display;
 use crate::session::{Answer, Session};
@@ -18,33 +20,33 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many steps are shown where nobody can ask for the next one.
+/// The number of steps shown without interaction.
 const STEPS: u64 = 100;
-/// Longer statements push what is behind them to the right.
+/// Longer statements push later columns to the right.
 const WIDEST: usize = 44;
 
-/// How far to go before asking again.
+/// Lists replies to a prompt for more steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reply {
     /// One step.
     Step,
-    /// To the next element, which is where a guard is entered.
+    /// Up to the next element, where a guard is entered.
     Element,
-    /// To the end, without a word.
+    /// To the end, without further prompts.
     On,
-    /// Nowhere.
+    /// Stop.
     Quit,
 }
 
-/// How steps are shown.
+/// Describes how steps are shown.
 pub enum Pace {
-    /// The first so many.
+    /// This number of steps, from the first.
     First(u64),
-    /// As somebody asks for them, who gets the rows since the last time.
+    /// On request; the callback receives the rows since the last request.
     Asked(Box<dyn FnMut(&str) -> Reply + Send>),
 }
 
-/// What the command does.
+/// Runs the command.
 pub fn command(s: &mut Session, at: Span) -> Result<Answer, String> {
     let (limit, at) = limit(s, at);
     let asks = s.progress && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
@@ -55,7 +57,7 @@ pub fn command(s: &mut Session, at: Span) -> Result<Answer, String> {
         }
         limit => Pace::First(limit.unwrap_or(STEPS)),
     };
-    // How far it is can be seen.
+    // The steps already show the progress.
     let progress = std::mem::take(&mut s.progress);
     let traced = trace(s, at, pace);
     s.progress = progress;
@@ -77,7 +79,7 @@ fn ask(rows: &str) -> Reply {
     }
 }
 
-/// A number of steps before an expression. `2 * xs` begins with none.
+/// A number of steps before an expression. In `2 * xs`, the number is part of the expression.
 fn limit(s: &Session, at: Span) -> (Option<u64>, Span) {
     let text = s.sources.slice(at);
     let rest = text.trim_start();
@@ -95,10 +97,12 @@ fn limit(s: &Session, at: Span) -> (Option<u64>, Span) {
     }
 }
 
-/// Computes a value step by step: the rows that nobody was given, and what it gives.
+/// Computes a value step by step.
+///
+/// Returns the rows that no callback received, and the value.
 ///
 /// # Errors
-/// The rows, then the mistake, drawn.
+/// Returns the rows and the rendered error.
 pub fn trace(s: &mut Session, at: Span, pace: Pace) -> Result<String, String> {
     let value = s.value_of(at)?;
     let mut nodes: Vec<Arc<Node>> = Vec::new();
@@ -128,7 +132,7 @@ pub fn trace(s: &mut Session, at: Span, pace: Pace) -> Result<String, String> {
         .memory_limit(s.settings.memory)
         .backend(Arc::new(InterpBackend::observed(tracer.clone())))
         .build();
-    // Who quits ends what is forced.
+    // Quitting stops the force.
     let first = s.stop.begin();
     let forced = s.force_on(&engine, &nodes);
     if first {
@@ -156,14 +160,14 @@ fn result(value: &Value, s: &Session) -> String {
     format!("= {}", shown.replace('\n', "\n  "))
 }
 
-/// All loops, in the order in which they run: those of what runs apart come first.
+/// All loops in execution order: loops of external parts come first.
 fn loops(explained: &Explanation, out: &mut Vec<ExplainedLoop>) {
     let parts = explained.apart.iter().flat_map(ExplainedApart::parts);
     parts.for_each(|part| loops(part, out));
     out.extend(explained.loops.iter().cloned());
 }
 
-/// How wide the columns of combinators and of statements are.
+/// The widths of the columns of combinators and of statements.
 fn widths(known: &[ExplainedLoop], file: &str) -> [usize; 2] {
     let mut statements = 0;
     for l in known {
@@ -180,7 +184,7 @@ fn widths(known: &[ExplainedLoop], file: &str) -> [usize; 2] {
     [combs.max().unwrap_or(0), statements.min(WIDEST)]
 }
 
-/// What the user called, and where: in the text that is traced, without its name.
+/// The user's call and its location, without the name of the traced text.
 fn call(node: &ExplainedNode, file: &str) -> String {
     let place = node.loc.to_string();
     format!(
@@ -191,7 +195,7 @@ fn call(node: &ExplainedNode, file: &str) -> String {
 }
 
 struct Tracer {
-    /// What the places of the traced text begin with.
+    /// The prefix of locations in the traced text.
     file: String,
     known: Vec<ExplainedLoop>,
     widths: [usize; 2],
@@ -202,7 +206,7 @@ struct Tracer {
 struct State {
     pace: Pace,
     reply: Reply,
-    /// Rows that nobody was given.
+    /// Rows that no callback received.
     rows: String,
     steps: u64,
     shown: u64,
@@ -241,7 +245,7 @@ impl Observer for Tracer {
     }
 }
 
-/// Whether a block of this section is entered.
+/// Whether the step enters a block of this section.
 fn is_at(step: &Step<'_>, wanted: Section) -> bool {
     let entered = matches!(step.event, Event::Enter);
     entered
@@ -257,7 +261,8 @@ impl Tracer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Which of the known loops it is. One that only counts for another has the same combinators.
+    /// The index of the loop among the known ones. A sizing loop has the same combinators as its
+    /// main loop.
     fn find(&self, program: &Loop) -> Option<usize> {
         let same = |l: &ExplainedLoop| l.program.combs == program.combs;
         self.known.iter().position(same)
@@ -301,7 +306,7 @@ impl Tracer {
         row.trim_end().to_string() + "\n"
     }
 
-    /// What a combinator of a loop was called as.
+    /// The user's call of a loop's combinator.
     fn comb(&self, program: &Loop, comb: CombId) -> String {
         let node = |k: usize| self.known[k].nodes.get(comb.index());
         match self.find(program).and_then(node) {
@@ -329,7 +334,7 @@ fn atom(program: &Loop, a: Atom) -> String {
     }
 }
 
-/// Where a test leads, if it does not let the block go on.
+/// The target of a test that leaves the block.
 fn turn(step: &Step<'_>) -> Option<String> {
     let holds = |a: Atom| match a {
         Atom::Var(v) => {

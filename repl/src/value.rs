@@ -1,4 +1,4 @@
-//! What expressions have as values.
+//! Values of expressions.
 
 use crate::combinators::{Combinator, Keywords};
 use crate::meaning::Time;
@@ -15,79 +15,82 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A value. What is delayed is a node of the library's graph; nothing is computed before it is shown.
+/// Describes a value.
+///
+/// Delayed values are nodes of the library's graph, and are computed when they are shown.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// An integer that takes the type which is wanted of it.
+    /// An integer that takes the expected type.
     Int(i128),
-    /// A float that does.
+    /// A float that takes the expected type.
     Float(f64),
-    /// A scalar or a tuple of such: literals, or terms of the closure that is being traced.
+    /// A scalar or a tuple of scalars: literals, or terms of the traced closure.
     Scalar(Fields, Elt),
     /// A delayed array, or a delayed scalar.
     Array(Array),
     /// An array cut into segments.
     Segmented(Segmented),
-    /// An array, and the axes that a combinator goes along: `m.along(1)`.
+    /// An array with the axes of a combinator: `m.along(1)`.
     Along(Along),
-    /// Values of any kind beside each other.
+    /// A tuple of any values.
     Tuple(Vec<Value>),
-    /// A function of the user's.
+    /// A user function.
     Function(Rc<Closure>),
-    /// A combinator, or a function on scalars, by its name.
+    /// A combinator or a scalar function, by its name.
     Named(Named),
-    /// `a..b`: of which ends there are.
+    /// `a..b`, with optional ends.
     Range(Box<Range>),
-    /// What is beyond the ends of an array.
+    /// The boundary of an array.
     Boundary(Boundary<Box<Value>>),
     /// A string.
     Text(Arc<str>),
-    /// Columns with names, that were read; combinators give arrays of rows.
+    /// A table from a file. Combinators see an array of rows.
     Table(Rc<Table>),
-    /// A value that is to be written to a file. Evaluation writes nothing: the session does, when the value is shown.
+    /// A value to write to a file. Evaluation writes nothing: the session writes it when it shows
+    /// the value.
     Save(Save),
 }
 
-/// What is to be written, and where.
+/// Describes a file to write.
 #[derive(Clone, Debug)]
 pub struct Save {
     /// The file.
     pub path: PathBuf,
-    /// Where its name stands.
+    /// The location of its name.
     pub at: Span,
-    /// What to write, and in which format.
+    /// The contents and the format.
     pub what: Saved,
 }
 
-/// What a file is written of.
+/// Describes the contents of a file.
 #[derive(Clone, Debug)]
 pub enum Saved {
     /// One array.
     Npy(Arc<Node>),
-    /// The elements of one array, and nothing else.
+    /// The raw elements of one array.
     Raw(Arc<Node>),
     /// Arrays with their names.
     Npz(Vec<(String, Arc<Node>)>),
-    /// A table that was read.
+    /// A table from a file.
     Table(Rc<Table>, Columns),
     /// Columns with their names.
     Columns(Vec<(String, Column)>, Columns),
 }
 
-/// Formats of columns.
+/// Lists formats of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
     /// Text.
     Csv,
-    /// Packed.
+    /// Compressed.
     #[cfg(feature = "arrow")]
     Parquet,
-    /// As they lie in memory.
+    /// The layout in memory.
     #[cfg(feature = "arrow")]
     Arrow,
 }
 
-/// A column that is to be written.
+/// Describes a column to write.
 #[derive(Clone, Debug)]
 pub enum Column {
     /// Scalars.
@@ -100,16 +103,16 @@ pub enum Column {
     Lists(Segments),
 }
 
-/// A node with the tuples that its elements are.
+/// Holds a node with the structure of its elements.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// The node.
     pub node: Arc<Node>,
-    /// What its fields make up.
+    /// The element type that its fields form.
     pub elt: Elt,
 }
 
-/// An array, and the axes that a combinator goes along.
+/// Holds an array with the axes of a combinator.
 #[derive(Clone, Debug)]
 pub struct Along {
     /// The array.
@@ -118,7 +121,7 @@ pub struct Along {
     pub axes: Vec<usize>,
 }
 
-/// Lengths, and the elements of all segments.
+/// Holds lengths and the elements of all segments.
 #[derive(Clone, Debug)]
 pub struct Segmented {
     /// The lengths, `u64`.
@@ -127,17 +130,17 @@ pub struct Segmented {
     pub data: Array,
 }
 
-/// What is called by a name that no user has given.
+/// Describes a predefined callable.
 #[derive(Clone, Copy, Debug)]
 pub enum Named {
     /// A combinator.
     Combinator(&'static Combinator),
-    /// A function on scalars.
+    /// A scalar function.
     Scalar(&'static crate::combinators::ScalarFunction),
 }
 
 impl Named {
-    /// The named arguments that it takes.
+    /// Returns its named arguments.
     pub fn keywords(self) -> Keywords {
         match self {
             Named::Combinator(c) => c.keywords,
@@ -146,49 +149,49 @@ impl Named {
     }
 }
 
-/// A function with the values of the names that it uses.
+/// Holds a function with the values of its free names.
 #[derive(Debug)]
 pub struct Closure {
-    /// Its text's tree.
+    /// Its tree.
     pub function: Arc<Function>,
-    /// What was named around it.
+    /// The enclosing environment.
     pub env: Env,
-    /// The name that a `def` gave it, which it may use itself.
+    /// The name from a `def`, for recursion.
     pub name: Option<String>,
 }
 
-/// `start..end`.
+/// Describes a range, `start..end`.
 #[derive(Clone, Debug)]
 pub struct Range {
     /// The first element.
     pub start: Option<Value>,
-    /// The last one, or the one behind it.
+    /// The inclusive or exclusive end.
     pub end: Option<Value>,
-    /// Whether it is the last one.
+    /// Whether the end is inclusive.
     pub closed: bool,
 }
 
-/// Elements: scalars, or tuples of elements.
+/// Describes elements, which are scalars or tuples of elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Elt {
     /// One field.
     Scalar(Ty),
     /// A number of elements or an index: a `u64` in memory, an `i64` in arithmetic.
     Count,
-    /// The fields of all parts, one behind the other.
+    /// The fields of all parts, in order.
     Tuple(Vec<Elt>),
-    /// A tuple whose parts have names: a row of a table.
+    /// A tuple with named parts: a row of a table.
     Row(Arc<[String]>, Vec<Elt>),
-    /// A value, and whether it is there.
+    /// A value, and whether it is present.
     Maybe(Box<[Elt; 2]>),
-    /// One field, the code of a text among these, which are in order.
+    /// One field, the code of a text among these ordered labels.
     Text(Labels),
     /// One field, which counts days or microseconds.
     Time(Time),
 }
 
 impl Elt {
-    /// A tuple of scalars, or the only one.
+    /// Returns a scalar type, or a tuple of scalar types.
     pub fn of(types: &[Ty]) -> Elt {
         match types {
             [ty] => Elt::Scalar(*ty),
@@ -196,7 +199,7 @@ impl Elt {
         }
     }
 
-    /// The types of all fields.
+    /// Returns the types of all fields.
     pub fn types(&self) -> Types {
         match self {
             Elt::Scalar(ty) => Types::from_slice(&[*ty]),
@@ -209,7 +212,7 @@ impl Elt {
         }
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     pub fn fields(&self) -> usize {
         match self {
             Elt::Scalar(_) | Elt::Count | Elt::Text(_) | Elt::Time(_) => 1,
@@ -219,7 +222,7 @@ impl Elt {
         }
     }
 
-    /// Of types of numbers that have none yet, the one that has both.
+    /// Returns the wider of two default types of untyped numbers.
     pub fn wider(self, other: Elt) -> Elt {
         match (self, other) {
             (Elt::Scalar(Ty::I64), other @ Elt::Scalar(Ty::U64 | Ty::F64)) => other,
@@ -233,7 +236,7 @@ impl Elt {
         }
     }
 
-    /// The type in memory, if it is one scalar.
+    /// Returns the type in memory of a single scalar.
     pub fn scalar(&self) -> Option<Ty> {
         match self {
             Elt::Scalar(ty) => Some(*ty),
@@ -264,7 +267,7 @@ impl fmt::Display for Elt {
 }
 
 impl fmt::Display for Array {
-    /// `f64[3]`, `(u64, f64)[?]`, `f64[3, 4]`, `f64` of a delayed scalar.
+    /// Formats `f64[3]`, `(u64, f64)[?]`, `f64[3, 4]`, or `f64` for a delayed scalar.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let axes = self.node.shape.as_ref().map_or(&[][..], |s| s.axes());
         let known = || self.node.known_len().map_or("?".into(), |n| n.to_string());
@@ -284,12 +287,12 @@ impl fmt::Display for Array {
 }
 
 impl Value {
-    /// Whether it is a function.
+    /// Returns whether it is a function.
     pub fn is_function(&self) -> bool {
         matches!(self, Value::Function(_) | Value::Named(_))
     }
 
-    /// Whether it is one scalar or a tuple of such, no array.
+    /// Returns whether it is a scalar or a tuple of scalars.
     pub fn is_scalar(&self) -> bool {
         match self {
             Value::Int(_) | Value::Float(_) | Value::Scalar(..) => true,
@@ -299,7 +302,7 @@ impl Value {
         }
     }
 
-    /// Whether there is nothing to show of it but that files are written.
+    /// Returns whether it only writes files and shows nothing.
     pub fn only_saves(&self) -> bool {
         match self {
             Value::Save(_) => true,
@@ -308,7 +311,7 @@ impl Value {
         }
     }
 
-    /// Whether it is an array or a delayed scalar, or has one in it.
+    /// Returns whether it contains an array or a delayed scalar.
     pub fn has_delayed(&self) -> bool {
         match self {
             Value::Array(_) => true,
@@ -317,7 +320,9 @@ impl Value {
         }
     }
 
-    /// What elements it has; none of a number without a type, and of what has no elements.
+    /// Returns its element type.
+    ///
+    /// Untyped numbers and values without elements have none.
     pub fn elt(&self) -> Option<Elt> {
         match self {
             Value::Scalar(_, elt) => Some(elt.clone()),
@@ -332,8 +337,9 @@ impl Value {
         }
     }
 
-    /// The elements that it has where nothing else is wanted: a number without a type is an `i64` or an `f64`, and a `u64`
-    /// where only that has it.
+    /// Returns its default element type.
+    ///
+    /// An untyped number is an `i64` or an `f64`, or a `u64` if no other type holds it.
     pub fn default_elt(&self) -> Elt {
         match self {
             Value::Float(_) => Elt::Scalar(Ty::F64),
@@ -344,7 +350,7 @@ impl Value {
         }
     }
 
-    /// The same, but an integer without a type as a float.
+    /// Converts an untyped integer to a float.
     pub fn floating(&self) -> Value {
         match self {
             Value::Int(n) => Value::Float(*n as f64),
@@ -352,7 +358,7 @@ impl Value {
         }
     }
 
-    /// Its type, as `:type` says it.
+    /// Returns its type, as in `:type`.
     pub fn ty(&self) -> String {
         match self {
             Value::Int(_) | Value::Float(_) => self.default_elt().to_string(),
@@ -389,7 +395,7 @@ impl Value {
         }
     }
 
-    /// What it is, for messages.
+    /// Describes it for messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Int(n) => format!("the integer {n}"),
@@ -413,7 +419,9 @@ impl Value {
     }
 }
 
-/// Names and their values, the latest first. Cheap to clone: closures keep what was there when they were made.
+/// Maps names to values, the latest first.
+///
+/// It is cheap to clone, so closures keep the environment of their definition.
 #[derive(Clone, Default, Debug)]
 pub struct Env(Option<Rc<Frame>>);
 
@@ -425,7 +433,7 @@ struct Frame {
 }
 
 impl Env {
-    /// The same with one more name.
+    /// Returns the environment with one more name.
     pub fn with(&self, name: impl Into<String>, value: Value) -> Env {
         Env(Some(Rc::new(Frame {
             name: name.into(),
@@ -434,12 +442,12 @@ impl Env {
         })))
     }
 
-    /// The value of a name.
+    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.frames().find(|f| f.name == name).map(|f| &f.value)
     }
 
-    /// All names, the latest first.
+    /// Returns all names, the latest first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.frames().map(|f| f.name.as_str())
     }
@@ -450,7 +458,7 @@ impl Env {
 }
 
 impl Drop for Env {
-    /// Without recursion, as a long session has many names.
+    /// Avoids recursion, because a long session has many names.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(mut frame) = next.and_then(Rc::into_inner) {

@@ -1,4 +1,6 @@
-//! The tests of the shell that can share a process. `rust_runs` is compiled with what one of them writes, and has a folder of its own.
+//! Shell tests that share one process.
+//!
+//! `rust_runs` compiles a program that one of them writes, and has a folder of its own.
 
 #![allow(
     non_snake_case,

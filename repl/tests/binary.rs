@@ -1,4 +1,4 @@
-//! `lf` as scripts call it: what it prints where, and its exit codes.
+//! `lf` as called by scripts: output streams and exit codes.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -12,7 +12,7 @@ fn lf(args: &[&str], input: &str) -> Output {
         .spawn()
         .expect("lf");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // What reads none of it may have ended already.
+    // A process that reads no input may have ended already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     child.wait_with_output().expect("an output")
@@ -47,7 +47,7 @@ fn texts() {
         "[0, 1, 2, 3]\ni64[4]\n3\n",
         "",
     );
-    // Statements before the first mistake run, also where the text behind it does not parse.
+    // Statements before the first error run, also if later text does not parse.
     check(
         &[],
         "1 + 1\nlet y = 3\ny * 2\nx = 3\n5\n",
@@ -62,7 +62,7 @@ fn texts() {
         "2\n[2]\n",
         "error: `_` is the element of nothing here\n",
     );
-    // The first mistake ends a script.
+    // The first error ends a script.
     check(
         &[],
         "1\nnope\n:type 2\n",

@@ -1,16 +1,25 @@
-//! What the book (`docs/book`) and the README show: every snippet is run and what comes out is compared, every link leads somewhere.
-//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all book::` writes answers and pictures anew.
+//! Tests of the book (`docs/book`) and the README: snippets, outputs, links.
 //!
-//! A fence says what runs it:
+//! Every snippet is run and compared, and every link is followed.
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all book::` rewrites answers and pictures.
 //!
-//! * `lf`: a session, one for each page, in a copy of `examples/data`. What stands behind `lf> ` is typed, with the lines that it asks
-//!   for; the lines up to the next prompt are the answer. A line `…` stands for any lines, the numbers of `:time` for any numbers.
-//!   The page's pictures, files in `pictures`, are those that its session writes.
-//! * `console`: what stands behind `$` is run by a shell, in the same folder, if it calls `lf`; the lines below are what it prints.
+//! The info string of a fence selects its test:
+//!
+//! * `lf`: a session, one per page, in a copy of `examples/data`. The text after `lf> ` is typed,
+//!   with its continuation lines. The lines up to the next prompt are the answer. A line `…`
+//!   matches any lines, and the numbers of `:time` match any numbers. The page's pictures, files in
+//!   `pictures`, must equal those that its session writes.
+//!
+//! * `console`: the text after `$` runs in a shell, in the same folder, if it calls `lf`. The lines
+//!   below are its output.
+//!
 //! * `sh`: lines that begin with `lf eval` or `lf run` must succeed.
-//! * `rust`: a test of the documentation of `examples/src/book.rs`, which has to name the page.
-//! * `rs`: lines that stand in a source file of the library.
-//! * `text`, `toml`, `mermaid`: nothing does.
+//!
+//! * `rust`: a documentation test of `examples/src/book.rs`, which must name the page.
+//!
+//! * `rs`: lines that occur in a source file of the library.
+//!
+//! * `text`, `toml`, `mermaid`: not run.
 
 #[path = "book/links.rs"]
 mod links;
@@ -23,7 +32,7 @@ use livefusion_repl::session::on_stack;
 use pages::{Page, root};
 use std::fs;
 
-/// The files that are there to try: a copy, since sessions write.
+/// A copy of the example data, since sessions write files.
 fn data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for entry in fs::read_dir(root().join("examples/data")).expect("examples/data") {
@@ -74,7 +83,7 @@ fn sessions_and_commands() {
     );
 }
 
-/// Nothing is shown that nothing runs.
+/// Every fence has a known kind.
 #[test]
 fn fences() {
     let tests = fs::read_to_string(root().join("examples/src/book.rs")).expect("the list");
@@ -100,7 +109,7 @@ fn fences() {
     }
 }
 
-/// All pages are listed, and what is listed is there.
+/// All pages are listed, and all listed pages exist.
 #[test]
 fn summary() {
     let all = pages::all();

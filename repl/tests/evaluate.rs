@@ -1,5 +1,6 @@
-//! No text makes the evaluator panic, nor what it builds: random expressions over all combinators, forced; what runs long is
-//! stopped.
+//! Random expressions over all combinators never panic.
+//!
+//! They are evaluated and forced; long runs are stopped.
 
 use livefusion_repl::combinators;
 use livefusion_repl::session::{Session, Stop, on_stack};
@@ -72,7 +73,7 @@ const ATOMS: &[&str] = &[
     "[[true, false, true], [false, true, true]]",
 ];
 
-/// What reads and writes files.
+/// Combinators that read or write files.
 const LEFT_OUT: &[&str] = &["save", "load"];
 
 fn expression() -> impl Strategy<Value = String> {
@@ -133,7 +134,7 @@ fn nothing_panics() {
     assert_eq!(result, Some(Ok(())));
 }
 
-/// How many; `LF_RANDOM` asks for more.
+/// The number of cases; `LF_RANDOM` overrides it.
 fn cases() -> u32 {
     let asked = std::env::var("LF_RANDOM").ok();
     asked.and_then(|n| n.parse().ok()).unwrap_or(500)

@@ -1,11 +1,11 @@
-//! Mistakes that were made once: each session is small, and says what it is about.
+//! Regression tests: small sessions, one for each past bug.
 
 use livefusion_repl::session::{Answer, Session, on_stack};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a session answers to one text after the other.
+/// The answers of a session to a sequence of texts.
 fn answers(texts: &[&str]) -> Vec<Answer> {
     let mut session = Session::new();
     let numbered = texts.iter().enumerate();
@@ -13,7 +13,7 @@ fn answers(texts: &[&str]) -> Vec<Answer> {
     numbered.map(answer).collect()
 }
 
-/// What the last of the texts gives, where none before it is wrong.
+/// The answer to the last text. All earlier texts must succeed.
 fn last(texts: &[&str]) -> Answer {
     let mut all = answers(texts);
     let last = all.pop().expect("a text");
@@ -23,7 +23,7 @@ fn last(texts: &[&str]) -> Answer {
     last
 }
 
-/// That the last text is wrong in this way, and where.
+/// Asserts that the last text fails with this message at this location.
 fn wrong(texts: &[&str], message: &str, underlined: &str) {
     let err = last(texts).err;
     assert!(err.starts_with(&format!("error: {message}\n")), "{err}");
@@ -51,11 +51,11 @@ fn a_hole_goes_by_names_not_by_lines() {
     wrong(&[def, call], message, "_");
     wrong(&[&format!("{def}\n{call}")], message, "_");
     wrong(&[&format!("{{ let apply = 1; {call} }}")], message, "_");
-    // Names of one's own hide those of combinators.
+    // User names hide those of combinators.
     wrong(&["def map(xs, y) = xs\n[1].map(_ + 1)"], message, "_");
     wrong(&["def map(xs, y) = xs", "[1].map(_ + 1)"], message, "_");
     wrong(&["let twice = |map, xs| map(xs, _ * 2)"], message, "_");
-    // Not behind where they are known.
+    // But not outside of their scope.
     right(&["{ let map = 1; map }\n[1].map(_ + 1)"], "1\n[2]\n");
     right(
         &["[1].map(|count| count).map(_ + 1)\n[1].count(_ > 0)"],
@@ -74,7 +74,7 @@ fn scripts_that_load_themselves_end() {
         let answer = session.submit("<1>", ":load a.lf");
         let first = "error: more than 32 scripts load each other\n --> a.lf:2:7\n";
         assert!(answer.err.starts_with(first), "{}", answer.err);
-        // What was shown before is not lost.
+        // Earlier output is kept.
         assert_eq!(answer.out, "1\n".repeat(32));
         assert_eq!(session.submit("<2>", "3").out, "3\n");
         let answer = session.submit("<3>", ":load b.lf");
@@ -108,7 +108,7 @@ fn segments_in_step_have_equal_lengths() {
     );
     let message = "`add`: expected an array of length 2, got one of length 1";
     wrong(&[r, "r + ragged [[8], [9, 10]]"], message, "+");
-    // Neither the elements alone are computed, nor what is made of them.
+    // Neither the elements alone are computed, nor their consumers.
     wrong(
         &[r, "let s = r + ragged [[8], [9, 10]]", "s.data()"],
         message,
@@ -173,7 +173,7 @@ fn session_keeps_bindings_before_a_mistake() {
         saved,
         "let a = 1\na + 1\nlet d = [a]\nd\n# a comment\nlet e = d\n"
     );
-    // A range that is none hides nothing that stands before it.
+    // An invalid range does not hide earlier output.
     let answer = session.submit("<5>", "let f = 7\nf\n1.5..3");
     assert_eq!(answer.out, "7\n");
     assert!(
@@ -203,7 +203,7 @@ fn time_computes_its_program() {
     session.submit("<3>", "xs");
     let answer = session.submit("<4>", ":time xs");
     assert_eq!(answer.err, "");
-    // It is written again, which takes longer than nothing.
+    // It is written again, which takes measurable time.
     assert!(
         answer.out.ends_with("reads 0 B, writes 800.0 kB\n"),
         "{}",
@@ -230,7 +230,7 @@ fn files_are_written_when_values_are_shown() {
     assert_eq!((answer.out.as_str(), answer.err.as_str()), ("", ""));
     assert!(there("a.npy"));
     assert_eq!(session.submit("<4>", "load \"a.npy\"").out, "[0, 1, 2]\n");
-    // By the session's engine, which has its limit.
+    // The session's engine runs this, with its limit.
     session.settings.memory = 1 << 20;
     session.rebuild();
     let answer = session.submit("<5>", "iota(1000000) |> save \"b.npy\"");
@@ -293,7 +293,7 @@ fn mistakes_of_types_underline_the_operand() {
     wrong(&["!2.5"], "`not` does not take f64", "2.5");
     wrong(&["-\"a\""], "`neg` takes numbers, not text", "\"a\"");
     wrong(&["true + false"], "`add` does not take bool and bool", "+");
-    // Of what begins at one place, the shortest.
+    // Of several spans that begin at one location, the shortest is underlined.
     wrong(
         &[xs, "xs.map(|x| 1 // (x - 2)).sum()"],
         "`map`: expected a divisor other than 0, got 1 / 0",
@@ -301,7 +301,7 @@ fn mistakes_of_types_underline_the_operand() {
     );
 }
 
-/// Whoever waits for a loop that does not end can stop it, on each backend.
+/// Endless loops can be stopped on each backend.
 #[test]
 fn loops_are_stopped() {
     for backend in [":backend interp", ":backend jit", ":backend tiered"] {

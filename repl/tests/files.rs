@@ -1,4 +1,4 @@
-//! Files in the shell: each format written and read again, options of tables, and what is wrong with names.
+//! Files in the shell: round trips in each format, table options, and name errors.
 
 use livefusion::io::{Table, arrow};
 use livefusion::prelude::*;
@@ -236,7 +236,7 @@ fn columns_of_others() {
     wrong(&mut s, "t.none", "there is no column `none`");
 }
 
-/// What is timed reads a file once for each way in which it is loaded.
+/// `:time` reads a file once for each set of load arguments.
 #[test]
 fn timed_files() {
     let (_folder, mut s) = session();

@@ -1,8 +1,11 @@
-//! Lines of a NumPy user's first hour: the answer of each, beside the expected one.
-//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all first_hour::` writes the answers and the counts anew.
+//! Lines of a NumPy user's first hour, with expected answers.
 //!
-//! An entry of the file is the typed line, then the expectation (`=` an answer, `!` a message), then the answer now (`>`).
-//! An answer in angle brackets is described, and counts as given where the line is no mistake.
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all first_hour::` rewrites the answers and
+//! the counts.
+//!
+//! An entry of the file is the typed line, then the expectation (`=` an answer, `!` a message),
+//! then the current answer (`>`). An answer in angle brackets is a description, and any answer
+//! without an error satisfies it.
 
 use livefusion_repl::session::{Session, Stop, on_stack};
 use std::fmt::Write as _;
@@ -10,22 +13,22 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// So long a line may run, in steps of the clock below.
+/// The time limit of a line, in steps of the clock below.
 const LONGEST: u64 = 160;
 const TICK: Duration = Duration::from_millis(250);
-/// So many lines of an answer stand in the file.
+/// The limit on answer lines in the file.
 const MOST_LINES: usize = 12;
 
 /// Counts of the lines by their outcome.
 #[derive(Default, Debug)]
 struct Counts {
-    /// Lines that give the answer that is expected.
+    /// Lines with the expected answer.
     right: usize,
-    /// Lines that give another answer, or one in place of a message.
+    /// Lines with a wrong answer, or with an answer instead of a message.
     misleading: Vec<String>,
-    /// Lines with an expected answer that are refused.
+    /// Lines that fail although an answer is expected.
     refused: usize,
-    /// Mistakes that are told.
+    /// Reported errors.
     told: usize,
 }
 
@@ -44,7 +47,7 @@ impl Counts {
     }
 }
 
-/// An answer without layout, and with the house's names replaced.
+/// An answer without layout, and with the shell's names replaced.
 fn plain(text: &str) -> String {
     let text = text
         .replace("ragged ", "")
@@ -80,7 +83,7 @@ fn said(line: &str, text: &str) -> String {
     }
 }
 
-/// A session in a copy of the data, whose lines end after a while.
+/// A session in a copy of the data, with a time limit per line.
 fn session(folder: &Path, stop: &Stop) -> Session {
     let mut session = Session::new();
     session.folder = folder.into();
@@ -88,7 +91,7 @@ fn session(folder: &Path, stop: &Stop) -> Session {
     session
 }
 
-/// Copies of the files that there are to try.
+/// A copy of the example data.
 fn data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data");
@@ -100,7 +103,7 @@ fn data() -> tempfile::TempDir {
     folder
 }
 
-/// Types a line, counts its outcome, and gives the file's lines below it.
+/// Types a line, counts its outcome, and returns the file's lines below it.
 fn typed(s: &mut Session, number: &str, line: &str, expected: &str, counts: &mut Counts) -> String {
     let answer = s.submit(&format!("<{number}>"), line);
     let given = said(line, &(answer.out.clone() + &answer.err));
@@ -127,7 +130,7 @@ fn typed(s: &mut Session, number: &str, line: &str, expected: &str, counts: &mut
     given
 }
 
-/// The file as it is now, and the counts.
+/// The current file, and the counts.
 fn run(text: &str, folder: &Path, stop: &Stop, clock: &AtomicU64) -> (String, Counts) {
     let mut counts = Counts::default();
     let mut session_now = session(folder, stop);

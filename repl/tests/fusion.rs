@@ -1,5 +1,8 @@
-//! Fusion by files: `tests/fusion/*.lf` hold a program each, and below it the facts of its plan and its value.
-//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all fusion::` writes the facts of all files anew.
+//! Fusion tests in files.
+//!
+//! Each file in `tests/fusion/*.lf` has a program, and below it the facts of its plan and its
+//! value. `LOOP_BLESS=1 cargo test -p livefusion-repl --test all fusion::` rewrites the facts of
+//! all files.
 //!
 //! ```text
 //! # A filter and its consumers share a loop with a fold of all elements.
@@ -13,17 +16,17 @@
 //! # value: (12, 5)
 //! ```
 //!
-//! The last line is the program. `tests/fusion/README.md` has the list of facts.
+//! The program ends with the line above the facts. `tests/fusion/README.md` lists the facts.
 
 use livefusion_repl::session::{Session, on_stack};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The facts begin here.
+/// The start of the facts.
 const FIRST: &str = "\n# loops: ";
 
-/// How lines of a report begin, and the names of the facts that they are.
+/// Prefixes of report lines, and the names of their facts.
 const FACTS: [(&str, &str); 5] = [
     ("computes again: ", "again"),
     ("changed in place: ", "in place"),
@@ -43,7 +46,8 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The facts of a program: of its plan by `:explain`, of its value by running it. A failure is an error's text.
+/// The facts of a program: its plan from `:explain`, and its value from a run. For a failure, the
+/// error text.
 fn facts(program: &str) -> Result<String, String> {
     let program = program.trim_end();
     let (before, last) = program.rsplit_once('\n').unwrap_or(("", program));
@@ -67,7 +71,7 @@ fn facts(program: &str) -> Result<String, String> {
     Ok(facts)
 }
 
-/// The facts that a report has.
+/// The facts of a report.
 fn of_plan(report: &str) -> String {
     let mut facts = String::new();
     let mut fact = |name: &str, is: &str| _ = writeln!(facts, "# {name}: {is}");
@@ -86,7 +90,7 @@ fn of_plan(report: &str) -> String {
     if let Some((_, external)) = summary.split_once('(') {
         fact("external", external.trim_end_matches(')'));
     }
-    // Those of the program, then those of external parts.
+    // The program's traffic comes first, then that of external parts.
     let is_moves = |line: &&&str| line.starts_with("reads ") && line.contains(", writes ");
     let mut moves = lines.iter().filter(is_moves);
     fact("moves", moves.next().unwrap_or(&"nothing"));
@@ -111,7 +115,7 @@ fn of_plan(report: &str) -> String {
     facts
 }
 
-/// `sum, for div` of `0 -> 1: sum at <1>:1, for div at <1>:1`, an edge between loops.
+/// `sum, for div` from `0 -> 1: sum at <1>:1, for div at <1>:1`, an edge between loops.
 fn edge(line: &str) -> Option<String> {
     let (way, edge) = line.split_once(": ")?;
     let (from, _) = way.split_once(" -> ")?;
@@ -127,7 +131,7 @@ fn without_places(text: &str) -> String {
     rest.fold(first, |text, part| text + part)
 }
 
-/// The number that a part of the summary begins with.
+/// The number at the start of a part of the summary.
 fn count(part: Option<&str>) -> &str {
     match part.and_then(|part| part.split(' ').next()) {
         None | Some("no") => "0",

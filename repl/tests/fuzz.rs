@@ -1,5 +1,6 @@
-//! Examples of the help whose tokens are changed, and files of bytes that are: nothing panics, all ends. `LF_FUZZ=600` goes
-//! on for so many seconds, and says what it has tried.
+//! Fuzzing of mutated help examples and files: no panics, no endless runs.
+//!
+//! `LF_FUZZ=600` fuzzes for 600 seconds, and reports the number of cases.
 
 #[path = "fuzzed/mod.rs"]
 mod fuzzed;
@@ -7,10 +8,10 @@ mod fuzzed;
 use livefusion_repl::combinators::{self, SCALARS};
 use std::time::{Duration, Instant};
 
-/// Without being asked, so many texts and files.
+/// The default number of texts and files.
 const FEW: u64 = 150;
 
-/// What stands where another token stood.
+/// Replacement tokens.
 const OTHERS: &[&str] = &[
     "0",
     "1",
@@ -49,10 +50,10 @@ const OTHERS: &[&str] = &[
     "é",
 ];
 
-/// What matters in headers and tables.
+/// Bytes with a meaning in headers and tables.
 const NEAR: &[u8] = b",;\n\"'()[]{}:0129eE-+.<>|?#Truefals";
 
-/// splitmix64
+/// The generator splitmix64.
 struct Rng(u64);
 
 impl Rng {
@@ -91,7 +92,7 @@ fn tokens(text: &str) -> Vec<String> {
     all
 }
 
-/// A text made of those that are known.
+/// A text made by mutating the examples.
 fn changed(rng: &mut Rng, examples: &[Vec<String>]) -> String {
     let mut text = examples[rng.below(examples.len())].clone();
     for _ in 0..1 + rng.below(3) {
@@ -107,14 +108,14 @@ fn changed(rng: &mut Rng, examples: &[Vec<String>]) -> String {
                     text.swap(at, to);
                 }
             }
-            // What stands in another example stands here.
+            // Tokens of another example are inserted here.
             3 => {
                 let from = rng.below(other.len());
                 let to = (from + 1 + rng.below(6)).min(other.len());
                 let end = (at + 1).min(text.len());
                 text.splice(at..end, other[from..to].iter().cloned());
             }
-            // All of it is called, or what comes next.
+            // The text is piped into another example, or becomes its argument.
             4 => text.extend([" |> ".to_string(), other[rng.below(other.len())].clone()]),
             5 => text = [vec!["(".into()], other.clone(), vec![").".into()], text].concat(),
             _ => {
@@ -127,7 +128,7 @@ fn changed(rng: &mut Rng, examples: &[Vec<String>]) -> String {
     text.concat()
 }
 
-/// Bytes of a file, some of which are others.
+/// The bytes of a file, with some changes.
 fn spoiled(rng: &mut Rng, files: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = files[rng.below(files.len())].clone();
     for _ in 0..rng.below(6) {
@@ -205,7 +206,7 @@ fn changed_examples_and_files() {
     }
 }
 
-/// What is too large, or does not end, is said; what was bound stays.
+/// Excessive sizes and endless runs are reported, and definitions stay.
 #[test]
 fn limits() {
     use livefusion_repl::session::{Session, on_stack};

@@ -1,12 +1,15 @@
-//! Trees of texts, drawings of mistakes, and sessions, as files: `LOOP_BLESS=1 cargo test -p livefusion-repl --test all golden::` writes them
-//! anew. A file holds cases with lines `====` between; a case is a text, a line `----`, and what becomes of it.
+//! Golden files of syntax trees, rendered errors, and sessions.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all golden::` rewrites them. A file holds
+//! cases separated by lines `====`. A case is a text, a line `----`, and its result.
 
 use livefusion_repl::session::{Session, on_stack};
 use livefusion_repl::{Sources, holes, parse};
 use std::fs;
 use std::path::Path;
 
-/// `becomes` makes what becomes of the cases of a file, one after the other.
+/// Compares the files of a folder. `becomes` returns a function from a file's cases, in order, to
+/// results.
 fn check<F: FnMut(&str) -> String>(folder: &str, becomes: impl Fn() -> F) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
@@ -49,7 +52,7 @@ fn trees() {
     });
 }
 
-/// All drawings, and whether a shell would ask for more.
+/// The rendered errors, and whether a shell would request another line.
 #[test]
 fn errors() {
     check("errors", || {
@@ -74,7 +77,7 @@ fn errors() {
     });
 }
 
-/// What is typed at one prompt after the other, and the answers.
+/// The inputs at successive prompts, and the answers.
 #[test]
 fn sessions() {
     let checked = on_stack(|| {

@@ -1,4 +1,4 @@
-//! The tables of the grammar hold: every example is parsed, and makes what its row says.
+//! The grammar's tables: every example parses into the tree that its row describes.
 
 use livefusion_repl::grammar::{self, FORMS, RESERVED, Side, TABLE};
 use livefusion_repl::{Sources, parse};
@@ -27,7 +27,7 @@ fn operators() {
     }
 }
 
-/// Of two operators, the one of the later level takes its operands first; of one level, the first does.
+/// Of two operators, the one of the later level binds tighter. Of one level, the first does.
 #[test]
 fn levels() {
     let levels = TABLE[2..].iter().take_while(|l| l.side != Side::Prefix);

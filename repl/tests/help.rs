@@ -1,5 +1,6 @@
-//! Each example of the help is evaluated, and its result compared: `LOOP_BLESS=1 cargo test -p livefusion-repl --test all help::` writes
-//! the file anew.
+//! Evaluates each help example, and compares its result.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all help::` rewrites the file.
 
 use livefusion_repl::combinators::{self, SCALARS};
 use livefusion_repl::grammar::{FORMS, TABLE};
@@ -7,7 +8,7 @@ use livefusion_repl::session::Session;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A folder with the file that examples load, where it is in the repository and beside them.
+/// A folder with the file that examples load, under its repository path and directly.
 fn data() -> (TempDir, PathBuf) {
     let files = tempfile::tempdir().expect("a folder");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data/airports.csv");
@@ -42,7 +43,7 @@ fn examples() {
     }
 }
 
-/// The grammar's examples do what they say, where their names are known.
+/// The grammar's examples evaluate as described, where their names are defined.
 #[test]
 fn grammar() {
     const BOUND: &str = "\
@@ -66,7 +67,7 @@ fn grammar() {
     }
 }
 
-/// Names are there once.
+/// Names are unique.
 #[test]
 fn names_are_not_taken_twice() {
     let mut names: Vec<_> = combinators::names().collect();
@@ -75,7 +76,7 @@ fn names_are_not_taken_twice() {
     assert_eq!(twice, None);
 }
 
-/// All but what is the shell's own have a text in the library's documentation.
+/// All functions but the shell's own have a text in the library's documentation.
 #[test]
 fn documented() {
     let named = combinators::all().map(|c| c.name);

@@ -1,4 +1,4 @@
-//! Pictures that commands write: of graphs, and of numbers in each form that has one.
+//! Picture files of commands: graphs, and numbers in each form.
 
 use livefusion_repl::session::Session;
 
@@ -30,7 +30,7 @@ fn files() {
     let bars = svg(":plot histogram \"bars of.svg\" xs", "bars of.svg");
     assert!(bars.matches("<rect").count() > 10);
     let points = svg(":plot points.svg xs.zip(xs)", "points.svg");
-    // Of dots that lie on each other one is drawn.
+    // Overlapping dots are drawn once.
     assert!((90..=100).contains(&points.matches("<circle").count()));
     let image = svg(":plot image.svg m", "image.svg");
     assert!(image.matches("<rect").count() > 8 * 12);
@@ -68,7 +68,7 @@ fn expressions_that_begin_as_files_do() {
     );
 }
 
-/// A session with arrays to plot, in a folder, and the files and messages of a command.
+/// Runs a command in a session with arrays to plot. Returns the files and messages.
 fn plotted(command: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut session = Session::new();
@@ -96,7 +96,7 @@ fn lines(svg: &str) -> usize {
 #[test]
 fn plot_of_a_tuple_is_y_over_x() {
     let svg = plotted(":plot a.svg (xs, low)").expect("a picture");
-    // The axis goes to the last x, not to the last index.
+    // The axis ends at the last x, not at the last index.
     assert!(
         lines(&svg) == 1 && svg.contains("\n4\n") && !svg.contains("\n40\n"),
         "{svg}"
@@ -129,7 +129,7 @@ fn plot_of_several_with_titles_and_a_legend() {
     for text in ["Two, \\ three", "day", "°C", "low", "high", "dots"] {
         assert_eq!(svg.matches(&format!("\n{text}\n")).count(), 1, "{text}");
     }
-    // Arrays that are drawn together are computed together, and commas in brackets part nothing.
+    // Arrays in one picture are computed together, and commas in brackets do not separate.
     let svg = plotted(":plot a.svg low.zip_with(high, |a, b| a + b), [1, 2] y \"sum\"");
     assert_eq!(lines(&svg.expect("a picture")), 2);
     let svg = plotted(":plot histogram a.svg low, high legend \"low\", \"high\"");
@@ -181,7 +181,7 @@ fn plot_with_options_that_are_none() {
     );
 }
 
-/// Each form that `:help plot` shows works.
+/// Each form in `:help plot` works.
 #[test]
 fn plot_help_has_forms_that_work() {
     let help = plotted(":help plot").expect("a text");
@@ -210,7 +210,7 @@ fn plot_with_named_arguments() {
     assert!(bars.ends_with("\nx: s, y: m\n"), "{bars}");
 }
 
-/// A terminal that cannot draw something has the command for a file.
+/// The error for a value that a terminal cannot draw suggests a file.
 #[test]
 fn plot_names_the_form_for_a_file() {
     for (typed, form) in [
@@ -223,7 +223,7 @@ fn plot_names_the_form_for_a_file() {
     }
 }
 
-/// Calls of matplotlib's functions are answered by commands that work.
+/// Errors for matplotlib's functions suggest commands that work.
 #[test]
 fn plot_instead_of_matplotlib() {
     for (typed, form) in [
@@ -256,7 +256,7 @@ fn plot_instead_of_matplotlib() {
         let message = plotted(typed).expect_err("no picture");
         assert!(message.contains(":plot"), "{typed}: {message}");
     }
-    // Names of one's own stay.
+    // User names take precedence.
     assert_eq!(
         plotted("{ let plot = |x| x + 1; plot(2) }").as_deref(),
         Ok("3\n")

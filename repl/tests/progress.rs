@@ -1,10 +1,10 @@
-//! Reports of long forces, with delays that are data: nothing waits.
+//! Progress reports, with delays as parameters, so that no test waits.
 
 use livefusion_repl::session::{Session, on_stack};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The reports of a program on a backend, whose delays are these.
+/// The reports of a program on a backend, with these delays.
 fn reports(backend: &str, quiet: Duration, long: Duration) -> Vec<String> {
     let told = Arc::new(Mutex::new(Vec::new()));
     let all = told.clone();

@@ -1,4 +1,4 @@
-//! Arithmetic and slices have Python's meaning: random numbers and random slices against Python's rules, written here.
+//! Python arithmetic and slices: random cases against a reference in this file.
 
 use livefusion_repl::session::{Session, on_stack};
 use proptest::collection::vec;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
-/// Runs random cases, with stack enough.
+/// Runs random cases on a large stack.
 fn check<S: Strategy + Send>(strategy: S, test: impl Fn(S::Value) + Send)
 where
     S::Value: std::fmt::Debug + PartialEq + Send,
@@ -30,7 +30,7 @@ fn answer(text: &str) -> String {
     answer.out + answer.err.lines().next().unwrap_or("")
 }
 
-/// Python's result for two integers; none where it has no answer, or one that needs more than 64 bits.
+/// Python's result for two integers. `None` for an error, or for a result beyond 64 bits.
 fn integers(a: i128, op: &str, b: i128) -> Option<String> {
     let floor = || {
         let (q, r) = (a.checked_div(b)?, a.checked_rem(b)?);
@@ -100,7 +100,7 @@ fn arithmetic__integers_in_arrays__are_those_of_python() {
         (vec(number.clone(), 1..6), op, number, literal),
         |(xs, op, b, literal)| {
             let b = if b == 0 { 7 } else { b };
-            // A divisor that is known is divided by in another way than one that is not.
+            // A known divisor uses other code than an unknown one.
             let right = if literal {
                 format!("({b})")
             } else {
@@ -149,7 +149,7 @@ fn arithmetic__floats__are_those_of_python() {
     });
 }
 
-/// The places of Python's `range(*slice(start, end, step).indices(n))`.
+/// The indices of Python's `range(*slice(start, end, step).indices(n))`.
 fn places(start: Option<i64>, end: Option<i64>, step: i64, n: i64) -> Vec<usize> {
     let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
     let place = |x: i64| if x < 0 { (x + n).max(low) } else { x.min(high) };
@@ -203,7 +203,7 @@ fn slices__vectors__are_those_of_python() {
                     "{slice}"
                 );
             }
-            // Of a length that only the run tells, and with an end that is delayed.
+            // A length known only at run time, and a delayed end.
             let stream = format!("let xs = (0..{n}).filter(_ >= 0) * 10");
             assert_eq!(
                 answer(&format!("{stream}\nxs[{slice}]")),

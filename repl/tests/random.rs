@@ -1,4 +1,4 @@
-//! Random trees are parsed from their own texts, and no text makes the parser panic.
+//! Random trees survive printing and parsing; no text makes the parser panic.
 
 use livefusion_repl::syntax::*;
 use livefusion_repl::{Script, SourceId, Sources, Span, holes, parse};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
 
-/// Trees say nothing of places, so any will do.
+/// Trees compare without locations, so any span will do.
 fn span() -> Span {
     let source: SourceId = Sources::default().add("", "");
     Span {
@@ -213,7 +213,7 @@ fn script() -> impl Strategy<Value = Script> {
     vec(any.prop_map(placed), 0..4).prop_map(|statements| Script { statements })
 }
 
-/// Parses a text, and draws what is wrong with it.
+/// Parses a text, and renders its error.
 fn look_at(text: &str) -> Option<Script> {
     let mut sources = Sources::default();
     let source = sources.add("random.lf", text);
@@ -240,7 +240,7 @@ fn look_at(text: &str) -> Option<Script> {
     None
 }
 
-/// The bytes of each expression are those that it was parsed from: alone they make the same tree.
+/// Each expression's span covers its source text: alone it parses into the same tree.
 fn check_spans(sources: &Sources, e: &Expr) {
     let show = |text: &str| {
         let mut alone = Sources::default();
@@ -330,7 +330,8 @@ proptest! {
         look_at(&String::from_utf8_lossy(&bytes));
     }
 
-    /// Each beginning of a script that ends between statements is one; elsewhere it is wrong or asks for more.
+    /// A prefix of a script is a script if it ends between statements. Otherwise it is wrong or
+    /// incomplete.
     #[test]
     fn beginnings(script in script(), part in 0.0..1.0) {
         let text = script.to_string();
@@ -339,7 +340,7 @@ proptest! {
     }
 }
 
-/// What would be a tree as deep as the text is long.
+/// Nesting as deep as the text is long is rejected.
 #[test]
 fn parser_refuses_text_nested_too_deep() {
     let n = 100_000;
@@ -382,7 +383,7 @@ fn parser_refuses_text_nested_too_deep() {
     }
 }
 
-/// As deep as may be: who walks the tree by recursion has room.
+/// The maximal depth is accepted, and recursive walks have enough stack.
 #[test]
 fn parser_accepts_text_of_the_deepest_nesting() {
     let n = MAX_DEPTH - 1;

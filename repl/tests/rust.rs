@@ -1,5 +1,7 @@
-//! `:rust`: each example of the combinators' help, and more, as programs in one file: `LOOP_BLESS=1 cargo test -p livefusion-repl
-//! --test all rust::` writes it anew. The test `rust_runs` is compiled with it.
+//! `:rust`: each help example, and more, as programs in one file.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion-repl --test all rust::` rewrites it. The test `rust_runs`
+//! compiles it.
 
 #[path = "rust_texts/mod.rs"]
 mod rust_texts;
@@ -8,7 +10,7 @@ use livefusion_repl::session::on_stack;
 use rust_texts::{asked, texts};
 use std::path::Path;
 
-/// What there is no Rust for, with the beginning of the message.
+/// Texts without a Rust form, with the beginning of the message.
 const REFUSED: &[(&str, &str)] = &[
     (
         "def f(x) = x + 1\n(f([1, 2]), f([1.5]))",
@@ -82,7 +84,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The message where text, dates or rows have no form.
+/// The message for text, dates or rows without a Rust form.
 const NO_FORM: &str =
     "error: the typed API has no form for this, since text, dates and rows have no operators there";
 

@@ -1,4 +1,4 @@
-//! The programs that `:rust` prints give what the shell gives: this test is compiled with them.
+//! Programs of `:rust`, compiled into this test, print the shell's results.
 
 mod rust_texts;
 
@@ -10,7 +10,7 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What programs print is kept.
+/// Captures the output of the programs.
 macro_rules! println {
     ($($of:tt)*) => {{
         let line = format!($($of)*);
@@ -29,7 +29,7 @@ fn programs_give_what_the_shell_gives() {
     let programs = programs::ALL.iter().zip(shown.expect("no panic"));
     assert_eq!(programs.len(), texts().len());
     for (text, (run, shown)) in texts().iter().zip(programs) {
-        // Tables look otherwise here, and nothing is to be written.
+        // Tables print differently here, and these programs must not write files.
         if text.starts_with("load") || text.contains("save") {
             continue;
         }
@@ -43,7 +43,7 @@ fn programs_give_what_the_shell_gives() {
     }
 }
 
-/// Whether types of columns stand in the second line.
+/// Whether the second line has column types.
 fn is_grid(shown: &str) -> bool {
     let types = shown.lines().nth(1).unwrap_or_default();
     types
@@ -56,13 +56,13 @@ fn below(shown: &str) -> String {
     shown.lines().skip(2).collect()
 }
 
-/// The values alone, without what stands around them.
+/// The values alone, without brackets and quotes.
 fn cells(shown: &str) -> String {
     let marks = |c: char| "[](),\"".contains(c);
     plain(shown).chars().filter(|c| !marks(*c)).collect()
 }
 
-/// Values alone: how they are spaced, and that segments are rows, is the shell's.
+/// The values alone, without the shell's spacing and its segment syntax.
 fn plain(shown: &str) -> String {
     let shown = shown.replace("ragged", "");
     shown.split_whitespace().collect()

@@ -1,4 +1,4 @@
-//! Tables: columns of text against the same on `String`s, rows by name, groups, joins, dates; and mistakes.
+//! Tables: text columns against `String`s, rows, groups, joins, dates, errors.
 
 use livefusion_repl::display::Limit;
 use livefusion_repl::session::Session;
@@ -52,7 +52,7 @@ fn rows() -> impl Strategy<Value = Vec<(String, i64)>> {
     proptest::collection::vec((word, -5..5i64), 1..10)
 }
 
-/// A file of rows; the first has a text that is none of the words, so that the column is one of text.
+/// A file of rows. The first row has a text that is no number, so that the column is text.
 fn file(names: &str, rows: &[(String, i64)]) -> String {
     let lines = rows.iter().map(|(word, n)| format!("{word},{n}\n"));
     format!("{names}\n{}", lines.collect::<String>())
@@ -81,7 +81,7 @@ proptest! {
         sorted.sort_by(|a, b| a.0.cmp(&b.0));
         shows(&mut s, "t.sort_by(_.word).n", sorted.iter().map(|r| r.1).collect::<Vec<_>>());
         shows(&mut s, "t.word.sort()", sorted.iter().map(|r| &r.0).collect::<Vec<_>>());
-        // A text that is shown alone has no quotes.
+        // A single text has no quotes.
         let last = &sorted[sorted.len() - 1].0;
         prop_assert_eq!(s.submit("<1>", "t.word.max()").out, format!("{last}\n"));
         let mut groups: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
@@ -98,7 +98,7 @@ proptest! {
         shows(&mut s, "t.join(u, \"word\").len()", joined.len());
         let all: Vec<&String> = left.iter().chain(&right).map(|r| &r.0).collect();
         shows(&mut s, "t.word.append(u.word)", &all);
-        // Of two columns, element by element.
+        // Compares two columns, element by element.
         let of_both = left.iter().zip(&right).map(|(a, b)| a.0 <= b.0).collect::<Vec<_>>();
         let n = of_both.len();
         shows(&mut s, &format!("t.word.take({n}) <= u.word.take({n})"), of_both);
@@ -157,7 +157,7 @@ fn tables_are_arrays_of_rows() {
     );
 }
 
-/// All columns of a filter are made by one loop.
+/// One loop computes all columns of a filter.
 #[test]
 fn tables_are_filtered_in_one_loop() {
     let (_folder, mut s) = people();

@@ -1,5 +1,6 @@
-//! The shell in a terminal, as a person uses it: what is typed goes through a pseudo-terminal. Each step waits for what the one
-//! before shows, for as long as a slow machine may need.
+//! The shell in a pseudo-terminal, used like a person would.
+//!
+//! Each step waits for the output of the previous one, with a timeout for slow machines.
 
 #![cfg(unix)]
 
@@ -13,17 +14,17 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// What waits longer than this is taken to wait for ever.
+/// The timeout of a wait.
 const LONG: Duration = Duration::from_secs(120);
 
-/// What was shown so far, and whether the terminal is closed.
+/// The output so far, and whether the terminal is closed.
 type Screen = Arc<(Mutex<(String, bool)>, Condvar)>;
 
 struct Shell {
     child: Child,
     keys: File,
     screen: Screen,
-    /// So much of the screen has been looked at.
+    /// The length of the output already inspected.
     seen: usize,
 }
 
@@ -52,14 +53,14 @@ impl Shell {
         // SAFETY: between fork and exec the closure makes two system calls and nothing else.
         unsafe { command.pre_exec(own_terminal) };
         let child = command.spawn().expect("lf");
-        // Its ends of the terminal are the child's alone from here on.
+        // From here on, only the child holds its ends of the terminal.
         drop(command);
         let keys = File::from(master);
         let screen = Screen::default();
         let (mut shown, shared) = (keys.try_clone().expect("a file"), screen.clone());
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // At the end there is nothing, or an error, which depends on the system.
+            // At the end there is no data or an error, depending on the system.
             while let Ok(n @ 1..) = shown.read(&mut bytes) {
                 let text = String::from_utf8_lossy(&bytes[..n]).into_owned();
                 shared.0.lock().expect("the screen").0 += &text;
@@ -82,7 +83,7 @@ impl Shell {
         self.keys.write_all(keys.as_bytes()).expect("a key");
     }
 
-    /// Waits until a text is on the screen, behind all that was waited for.
+    /// Waits until a text appears on the screen, after all texts waited for.
     #[track_caller]
     fn wait_for(&mut self, text: &str) {
         let start = Instant::now();
@@ -107,7 +108,7 @@ impl Shell {
         }
     }
 
-    /// Enters a line, and waits for what it answers, which is not in the line, and for the next prompt.
+    /// Enters a line, waits for an answer that is not part of the line, then for the next prompt.
     #[track_caller]
     fn enter(&mut self, line: &str, answer: &str) {
         self.press(line);
@@ -136,7 +137,7 @@ impl Shell {
 }
 
 impl Drop for Shell {
-    /// A test that failed leaves no shell behind.
+    /// A failed test leaves no shell running.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -151,16 +152,16 @@ fn a_day_in_the_shell() {
     shell.enter("let total = (1..=100).sum(); total", "5050");
     // The name is completed.
     shell.enter("tot\t + 1", "5051");
-    // A line that is not complete is gone on with.
+    // An incomplete line continues.
     shell.press("(1..=10).map(|x|\r");
     shell.enter("x * 1000).sum()", "55000");
-    // How far a long loop is, is shown; and the loop, not the shell, is stopped.
+    // The progress of a long loop is shown. Ctrl-C stops the loop, not the shell.
     shell.press("iota(4000000000000).map(|i| i % 7).sum()\r");
     shell.wait_for("loop 1 of 1");
     shell.press("\x03");
     shell.wait_for("cancelled");
     shell.wait_for("lf> ");
-    // What was bound is still there; a line that is given up is not evaluated.
+    // Definitions survive; an abandoned line is not evaluated.
     shell.press("1 + 23456");
     shell.wait_for("23456");
     shell.press("\x03");

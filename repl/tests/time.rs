@@ -2,7 +2,7 @@
 
 use livefusion_repl::session::{Session, on_stack};
 
-/// The answer of a command in a session in which `names` were typed, in the folder of the examples' data.
+/// The answer of a command after `names`, in the folder of the examples' data.
 fn answer(names: &str, command: &str) -> String {
     let run = || {
         let mut session = Session::new();
@@ -88,7 +88,7 @@ fn time__of_an_expression__reads_no_other_files() {
     assert_eq!(parts(names, ":time xs.sum()").len(), 1);
 }
 
-/// A slow backend does not keep the others from being measured.
+/// A slow backend does not prevent measurements of the others.
 #[test]
 fn time__beyond_the_patience__stops_the_backend() {
     let out = on_stack(|| {

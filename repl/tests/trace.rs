@@ -1,11 +1,11 @@
-//! `:trace` where somebody asks for each step.
+//! `:trace` with interactive stepping.
 
 use livefusion_repl::session::{Session, on_stack};
 use livefusion_repl::source::Span;
 use livefusion_repl::trace::{Pace, Reply, trace};
 use std::sync::{Arc, Mutex};
 
-/// The rows of each turn, and what is left in the end.
+/// The rows of each turn, and the final output.
 fn asked(text: &str, replies: Vec<Reply>) -> (Vec<String>, Result<String, String>) {
     let turns = Arc::new(Mutex::new(Vec::new()));
     let (told, mut replies) = (turns.clone(), replies.into_iter());

@@ -1,4 +1,4 @@
-//! Backends around backends: kernels that are cut into spans, and kernels that were compiled before.
+//! Wrapping backends: kernels split into spans, and precompiled kernels.
 
 use crate::program::Program;
 use crate::rng::Rng;
@@ -11,12 +11,12 @@ use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
+/// Returns whether C code runs under sanitizers, as `cargo xtask sanitize` requests.
 pub fn is_sanitized() -> bool {
     std::env::var_os("LIVEFUSION_TEST_SANITIZED").is_some()
 }
 
-/// The C backend, as the environment asks for it.
+/// Returns the C backend, as the environment configures it.
 pub fn c() -> CBackend {
     match is_sanitized() {
         true => CBackend::new().sanitized(),
@@ -24,14 +24,16 @@ pub fn c() -> CBackend {
     }
 }
 
-/// A backend whose kernels run span by span, cut at random guards, each span on one of some backends.
+/// Wraps backends with kernels that run in spans.
+///
+/// Spans end at random guards, and each runs on one of the backends.
 pub struct Spans {
     backends: Vec<Arc<dyn Backend>>,
     seed: u64,
 }
 
 impl Spans {
-    /// Spans on these backends by turns.
+    /// Creates a backend that runs spans on these backends in turn.
     pub fn new(backends: Vec<Arc<dyn Backend>>, seed: u64) -> Spans {
         Spans { backends, seed }
     }
@@ -50,14 +52,16 @@ impl Backend for Spans {
     }
 }
 
-/// A kernel that runs span by span.
+/// Runs a kernel span by span.
 pub struct Cut {
     kernels: Vec<Arc<dyn Kernel>>,
     rng: Mutex<Rng>,
 }
 
 impl Cut {
-    /// Cuts at random; the kernels are of one loop and share frames.
+    /// Creates a kernel with random spans.
+    ///
+    /// The given kernels belong to one loop and share frames.
     pub fn new(kernels: Vec<Arc<dyn Kernel>>, seed: u64) -> Cut {
         Cut {
             kernels,
@@ -97,8 +101,9 @@ impl Kernel for Cut {
     }
 }
 
-/// C of loops that were compiled before, by their text. What only a run shows, as loops around functions that run apart, is compiled
-/// then.
+/// Holds C kernels of precompiled loops by their text.
+///
+/// Loops that only a run reveals, such as loops after external functions, are compiled on demand.
 pub struct Known {
     backend: CBackend,
     kernels: HashMap<String, Result<Arc<dyn Kernel>, CompileError>>,
@@ -115,15 +120,17 @@ impl Known {
         Known::each(backend, &loops)
     }
 
-    /// Compiles loops in few runs of the C compiler. Errors: one of them cannot be compiled.
+    /// Compiles loops in few runs of the C compiler.
+    ///
+    /// Returns an error if one of them cannot be compiled.
     pub fn compile(backend: CBackend, programs: &[Loop]) -> Result<Known, CompileError> {
         let known = Known::each(backend, programs);
         let failed = known.kernels.values().find_map(|k| k.as_ref().err());
         failed.cloned().map_or(Ok(known), Err)
     }
 
-    /// Compiles what can be compiled. Where the compiler refuses a file, each loop of it is compiled
-    /// alone, so that only those at fault fail.
+    /// Compiles as many loops as possible. If the compiler rejects a file, each of its loops is
+    /// compiled alone, so that only the faulty ones fail.
     fn each(backend: CBackend, programs: &[Loop]) -> Known {
         let mut by_text: HashMap<String, &Loop> = HashMap::new();
         for p in programs {
@@ -146,18 +153,18 @@ impl Known {
         Known { backend, kernels }
     }
 
-    /// How many loops it knows.
+    /// Returns the number of its loops.
     pub fn len(&self) -> usize {
         self.kernels.len()
     }
 
-    /// Whether it knows none.
+    /// Returns whether it has no loops.
     pub fn is_empty(&self) -> bool {
         self.kernels.is_empty()
     }
 }
 
-/// The loops that a program runs, those before what runs apart among them.
+/// The loops of a program, including those before external functions.
 fn loops_of(p: &Program, engine: &Engine) -> Result<Vec<Loop>, String> {
     let explain = || {
         let explained = engine.explain(&p.build().roots);
@@ -173,7 +180,7 @@ fn loops_of(p: &Program, engine: &Engine) -> Result<Vec<Loop>, String> {
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Loops in one file for the C compiler.
+/// The number of loops in a file for the C compiler.
 const BATCH: usize = 64;
 
 impl Backend for Known {

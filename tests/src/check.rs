@@ -1,4 +1,4 @@
-//! Runs programs on engines and holds what they give against the naive evaluator and each other.
+//! Runs programs on engines, and compares them with the naive evaluator and each other.
 
 use crate::naive::order::Candidate;
 use crate::naive::{self, Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
@@ -17,19 +17,19 @@ use std::ops::RangeInclusive;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-/// What came of a program.
+/// Holds the outcome of a program.
 pub struct Ran {
-    /// The graph that was forced.
+    /// The forced graph.
     pub graph: Graph,
-    /// How it was scheduled.
+    /// Its schedule.
     pub explanation: Explanation,
-    /// The (first) loop that runs each step, and the step's combinator in it.
+    /// The first loop that runs each step, and the step's combinator in it.
     pub places: HashMap<usize, (usize, u32)>,
     /// The loops that compute each step or elements of it, and its combinator in each.
     combs: HashMap<usize, Vec<(usize, u32)>>,
-    /// Steps whose elements are computed where they are read at an index.
+    /// Steps with inlined index functions.
     pulled: HashSet<usize>,
-    /// What it gave, root by root.
+    /// The results, root by root.
     pub result: Result<Vec<Data>, Error>,
 }
 
@@ -75,7 +75,7 @@ impl Schedule for Ran {
     }
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
         let step = self.graph.step_of(node)?;
-        // Who asks for a total asks for all fields of its scan.
+        // A consumer of a total requests all fields of its scan.
         let mut ended = self.graph.scans_of_totals(step);
         let own = ended.find(|n| !self.explanation.places_of(n).is_empty());
         Some(own.unwrap_or(&self.graph.nodes[step]).clone())
@@ -83,7 +83,7 @@ impl Schedule for Ran {
 }
 
 impl Ran {
-    /// Whether a zip advances one of its inputs on demand.
+    /// Returns whether a zip advances one of its inputs on demand.
     pub fn is_on_demand(&self, program: &Program, step: usize) -> bool {
         let Some((at, _)) = self.places.get(&step) else {
             return false;
@@ -100,7 +100,7 @@ impl Ran {
         inputs.iter().any(|i| self.combs[i].iter().any(is_side))
     }
 
-    /// The step whose inputs were found to be of different lengths.
+    /// Returns the step that reported inputs of different lengths.
     pub fn misfit(&self, program: &Program) -> Option<usize> {
         let error = self.result.as_ref().err()?;
         let is_it = |at: &usize| self.graph.plain[*at].name == error.combinator;
@@ -113,13 +113,15 @@ impl Ran {
     }
 }
 
-/// Runs a program on an engine. Errors: the program could not be planned or compiled.
+/// Runs a program on an engine.
+///
+/// Returns an error if the program could not be planned or compiled.
 pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
     run_graph(program, program.build(), engine)
 }
 
-/// What is forced is a graph of its own, if something in it runs apart: loops behind are planned once it has run, so it
-/// has to have run in the graph that is explained.
+/// Forces a separate graph if part of it is external. Later loops are planned after the external
+/// part has run, so it must run in the explained graph too.
 fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, String> {
     let below = naive::reachable(&graph.roots).into_iter();
     let apart: Vec<Arc<Node>> = below
@@ -135,7 +137,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
     let explanation = engine
         .explain(&graph.roots)
         .map_err(|e| format!("explain: {e}"))?;
-    // Asked before the graph is forced: what is forced is in memory, and in no loop.
+    // This precedes the force, because forced nodes are in memory and in no loop.
     let steps = || graph.nodes.iter().enumerate();
     let combs: HashMap<usize, Vec<(usize, u32)>> = steps()
         .map(|(i, n)| {
@@ -148,7 +150,8 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
         .filter(|(_, n)| explanation.is_pulled(n))
         .map(|(i, _)| i)
         .collect();
-    // A combinator has no rate where its elements are computed for others only, or its lengths are checked.
+    // A combinator has no rate if its elements are only inlined, or if only its lengths are
+    // checked.
     let has_rate = |(l, comb): &&(usize, u32)| {
         let comb = &explanation.loops[*l].program.combs[*comb as usize];
         comb.slot.is_some()
@@ -169,7 +172,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
     })
 }
 
-/// A value as words.
+/// Converts a value to words.
 pub fn data(value: &Value) -> Data {
     match value {
         Value::Scalar(fields) => Data::Scalar(fields.iter().map(|c| c.bits).collect()),
@@ -186,12 +189,12 @@ pub fn data(value: &Value) -> Data {
     }
 }
 
-/// Runs a program and compares with the naive evaluator.
+/// Runs a program, and compares it with the naive evaluator.
 pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
     let graph = program.build();
     let plain = |r: &usize| graph.plain[*r].clone();
     let roots: Vec<Arc<Node>> = program.roots.iter().map(plain).collect();
-    // First, for it refuses what would take too long.
+    // The naive evaluator runs first, because it rejects programs that would take too long.
     let mut naive = Naive::default();
     roots.iter().for_each(|r| drop(naive.eval(r)));
     let ran = run_graph(program, graph, engine)?;
@@ -218,8 +221,9 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
     Ok(ran)
 }
 
-/// Forces the steps of a program one after the other, in an order that the seed gives: each finds in memory what
-/// those before it left there. Steps that may trap are left out.
+/// Forces the steps of a program one by one, in a random order.
+///
+/// Each force finds earlier results in memory. Steps that may trap are skipped.
 pub fn one_by_one(program: &Program, engine: &Engine, seed: u64) -> Result<(), String> {
     let graph = program.build();
     let mut rng = Rng::new(seed);
@@ -242,13 +246,13 @@ pub fn one_by_one(program: &Program, engine: &Engine, seed: u64) -> Result<(), S
     values_fit(&forced, naive, &values)
 }
 
-/// Whether an error says of lengths what is so: they are checked by whatever loop has them first, before
-/// other things go wrong in the loop of those who asked for it.
+/// Whether an error reports a true mismatch of lengths. The first loop with both lengths checks
+/// them, before other errors occur in the consumer's loop.
 fn lengths_differ(naive: &Naive, ran: &Ran, e: &Error) -> bool {
     let nodes = ran.graph.plain.iter();
     let mut traps = nodes.filter_map(|n| Some((n, naive.get(n)?)));
     match e.kind {
-        // What advances on demand, or only where a filter admits, may know of no more elements yet.
+        // A cursor, or a node below a filter, may have seen fewer elements so far.
         ErrorKind::LengthMismatch { expected, got } => traps.any(|(n, evaluated)| {
             let fits = |t: &Trap| {
                 let lengths = t.kind == TrapKind::LengthMismatch && got != expected;
@@ -256,7 +260,7 @@ fn lengths_differ(naive: &Naive, ran: &Ran, e: &Error) -> bool {
             };
             n.name == e.combinator && evaluated.traps.iter().any(fits)
         }),
-        // Where a length too many is left out, lengths within these segments do not fit either.
+        // If a surplus length is dropped, lengths within these segments do not fit either.
         ErrorKind::Segments { .. } => traps.any(|(_, evaluated)| {
             let lengths = |k| matches!(k, TrapKind::Segments | TrapKind::LengthMismatch);
             evaluated.traps.iter().any(|t| lengths(t.kind))
@@ -265,17 +269,18 @@ fn lengths_differ(naive: &Naive, ran: &Ran, e: &Error) -> bool {
     }
 }
 
-/// Whether an error is of a step whose input is not known to the bit: how many elements a filter leaves of it, say.
+/// Whether an error belongs to a step with an input that is not exact to the bit, such as the count
+/// of a filter on it.
 fn hangs_on_bits(naive: &Naive, ran: &Ran, e: &Error) -> bool {
     let mut named = ran.graph.plain.iter().filter(|n| n.name == e.combinator);
     named.any(|n| naive.get(n).is_some_and(|e| e.tainted))
 }
 
-/// Whether an error is a trap that may be the one.
+/// Whether an error may be this trap.
 fn is_candidate(ran: &Ran, e: &Error, c: &Candidate) -> bool {
     let combs = |n: &Arc<Node>| ran.combs.get(&ran.graph.step_of(n)?);
     let named = ran.graph.plain.iter().find(|n| n.name == e.combinator);
-    // Equal steps are one, whichever of their names it goes by.
+    // Equal steps are unified, and the result may have the name of either.
     named.and_then(combs) == combs(&c.node) && same_trap(&e.kind, c.kind, &c.payload)
 }
 
@@ -287,10 +292,10 @@ fn list(candidates: &[Candidate]) -> String {
         .join(" or ")
 }
 
-/// Whether an error says what a trap says.
+/// Whether an error reports the same as a trap.
 fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) -> bool {
     let word = |i: usize| payload[i].bits;
-    // A word does not say whether it was a negative number before it was widened; an error does.
+    // A word lost the sign of a widened negative number; an error keeps it.
     let widened = |n: i128| n as u64;
     let expected = match kind {
         TrapKind::OutOfRange => {
@@ -309,7 +314,7 @@ fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) ->
             return matches!(error, ErrorKind::Segments { needed, room }
                 if (widened(*needed), *room) == (word(0), word(1)));
         }
-        // Whether a search came to nothing is a matter of words.
+        // Errors for failed searches differ only in wording.
         TrapKind::Empty => return matches!(error, ErrorKind::Empty | ErrorKind::NotFound),
         TrapKind::LongSum | TrapKind::LongProduct => {
             return matches!(error, ErrorKind::Malformed { .. });
@@ -332,7 +337,7 @@ fn values_fit(roots: &[Arc<Node>], mut naive: Naive, values: &[Data]) -> Result<
         .map(|(r, v)| (Arc::as_ptr(r), v.clone()))
         .collect();
     if !anchors.is_empty() {
-        // What hangs on a reassociated float is computed from the engine's own bits of it.
+        // Values that depend on a reassociated float are computed from the engine's own bits.
         naive = Naive::with_anchors(anchors);
     }
     for (k, (root, got)) in roots.iter().zip(values).enumerate() {
@@ -372,7 +377,7 @@ fn close(ty: Ty, want: u64, got: u64, bound: f64) -> bool {
     bound.is_infinite() || same(ty, want, got) || (w - g).abs() <= bound
 }
 
-/// Whether two runs of a program came to the same, bit for bit.
+/// Compares two runs of a program bit for bit.
 pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
     match (&a.result, &b.result) {
         (Err(x), Err(y)) if x == y => Ok(()),
@@ -404,7 +409,7 @@ pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
     }
 }
 
-/// Makes a failure of a panic.
+/// Converts a panic to an error.
 pub fn caught<T>(f: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     std::panic::catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -412,11 +417,12 @@ pub fn caught<T>(f: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     })
 }
 
-/// Programs that are checked before what they gave is handed on, for each thread.
+/// The number of programs per thread that are checked ahead of the results.
 const WINDOW: usize = 8;
 
-/// Checks programs on all threads, and hands on what the checks gave, in order. Panics with the smallest program
-/// found that fails as the first one does that fails.
+/// Checks programs on all threads, and passes on the results in order.
+///
+/// Panics with the smallest program that fails like the first failing one.
 pub fn check_all<T: Send>(
     programs: impl IntoIterator<Item = (u64, Program)>,
     check: impl Fn(u64, &Program) -> Result<T, String> + Sync,
@@ -439,7 +445,9 @@ pub fn check_all<T: Send>(
     }
 }
 
-/// The smallest program found that fails as this one does, with its loops, for people.
+/// Finds the smallest program with the same failure.
+///
+/// Returns it as text with its loops.
 pub fn smallest<T>(
     seed: u64,
     program: &Program,
@@ -453,7 +461,9 @@ pub fn smallest<T>(
     format!("seed {seed}: {why}\n\n{small}\n{}", loops(&small))
 }
 
-/// What failures of one cause have in common: the first lines of their messages, numbers aside.
+/// Returns a key for failures with the same cause.
+///
+/// It is the first line of the message without digits.
 pub fn kind_of(why: &str) -> String {
     let first = why.lines().next().unwrap_or_default().chars();
     first.filter(|c| !c.is_ascii_digit()).take(200).collect()

@@ -1,10 +1,10 @@
-//! Which pairs of combinators programs have put into one loop.
+//! Pairs of combinators that shared a loop.
 
 use crate::check::Ran;
 use crate::program::{Length, Program, Step, Style};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a step is, as far as its lowering differs.
+/// Returns the kind of a step, as far as lowering distinguishes it.
 pub fn kind(step: &Step) -> &'static str {
     match step {
         Step::Generate(Length::Delayed(_), _) => "generate of delayed length",
@@ -21,7 +21,9 @@ pub fn kind(step: &Step) -> &'static str {
     }
 }
 
-/// Everything that runs in loops: all but `fields`, which are names of their input's.
+/// Lists the kinds that run in loops.
+///
+/// `fields` is missing, because it only renames its input.
 pub const KINDS: &[&str] = &[
     "manifest",
     "generate",
@@ -52,10 +54,10 @@ pub const KINDS: &[&str] = &[
     "take",
 ];
 
-/// Counts by pair.
+/// Counts loops by pair of kinds.
 #[derive(Default, Debug)]
 pub struct Coverage {
-    /// How many loops have both.
+    /// The number of loops with both kinds.
     pub pairs: BTreeMap<(&'static str, &'static str), usize>,
 }
 
@@ -83,7 +85,7 @@ impl Coverage {
         }
     }
 
-    /// Pairs that no loop had.
+    /// Returns pairs that no loop had.
     pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let sorted: BTreeSet<&'static str> = KINDS.iter().copied().collect();
         let pairs = sorted

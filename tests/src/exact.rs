@@ -1,8 +1,8 @@
-//! Exact references for results that are rounded once, by numbers of any size.
+//! Exact references for correctly rounded results, by arbitrary-precision numbers.
 
 use astro_float_num::BigFloat;
 
-/// How far subnormal numbers are lifted, for the reference reads them wrongly.
+/// The exponent shift for subnormal numbers, which the reference reads incorrectly.
 const LIFT: i32 = 200;
 
 /// A finite number, exact.
@@ -15,7 +15,7 @@ fn big(x: f64) -> BigFloat {
     lifted
 }
 
-/// An exact sum. The library's own loses the other operand of a zero.
+/// An exact sum. The library's sum loses the other operand of a zero.
 fn sum(a: &BigFloat, b: &BigFloat) -> BigFloat {
     match (a.is_zero(), b.is_zero()) {
         (true, _) => b.clone(),
@@ -32,9 +32,9 @@ fn product(a: &BigFloat, b: &BigFloat) -> BigFloat {
     }
 }
 
-/// The nearest float of an exact value between two floats; of two the even one.
+/// The float nearest to an exact value between two floats; ties go to even.
 fn nearest(value: &BigFloat, low: f64, high: f64) -> f64 {
-    // The largest float that is not above the value, by halves of the floats in their order.
+    // The largest float not above the value, by bisection of the ordered floats.
     let place = |x: f64| {
         let bits = x.to_bits() as i64;
         i128::from(if bits < 0 { i64::MIN - bits } else { bits })
@@ -62,8 +62,10 @@ fn nearest(value: &BigFloat, low: f64, high: f64) -> f64 {
     }
 }
 
-/// The number that lies a part (from 0 to 1) of the way from one float to another, which is not below it: rounded once. An infinite
-/// end decides alone; between both infinities there is none.
+/// Interpolates between two floats with one rounding.
+///
+/// `part` is between 0 and 1, and `low <= high`. An infinite end decides alone; between both
+/// infinities the result is NaN.
 pub fn between(low: f64, high: f64, part: f64) -> f64 {
     match (low, high) {
         _ if low == high || part == 0.0 => low,

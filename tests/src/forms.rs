@@ -1,4 +1,4 @@
-//! The loops of a program, and the shapes that C gives them, as golden files.
+//! Golden files of a program's loops, and of their C shapes.
 
 use crate::tiles::tiles;
 use livefusion_backend::{Backend, CompileError, Kernel};
@@ -14,11 +14,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A backend that interprets, and writes down each loop that it is given.
+/// Wraps the interpreter, and records each loop.
 #[derive(Default)]
 pub struct Recording {
     inner: InterpBackend,
-    /// Loops, with the ideas that C makes use of for each, with AVX2.
+    /// Loops, with the C techniques for each with AVX2.
     seen: Mutex<Vec<(Loop, String)>>,
 }
 
@@ -28,19 +28,23 @@ impl Recording {
         seen.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Each loop so far, in the order in which it came, behind a line with the ideas that C makes use of for it, with AVX2.
+    /// Formats the recorded loops in order.
+    ///
+    /// A line before each lists the C techniques for it with AVX2.
     pub fn text(&self) -> String {
         let seen = self.seen().into_iter();
         seen.map(|(program, ideas)| format!("# C: {ideas}\n{program}\n"))
             .collect()
     }
 
-    /// The schedule that each loop gets for each target, with its tiles; targets with the same ones together.
+    /// Formats the schedule and tiles of each loop for each target.
+    ///
+    /// Targets with equal ones share a section.
     pub fn scheduled(&self, targets: &[Target]) -> String {
         self.by_target(targets, scheduled)
     }
 
-    /// The C of each loop's tiles under that schedule.
+    /// Formats the C of each loop's tiles under that schedule.
     pub fn in_c(&self, targets: &[Target]) -> String {
         self.by_target(targets, in_c)
     }
@@ -64,19 +68,19 @@ impl Recording {
     }
 }
 
-/// Longer tiles, and functions, are cut: what is behind is more of the same.
+/// The limit on lines of tiles and functions; the omitted lines are repetitive.
 const LINES: usize = 100;
-/// Of more functions, as bodies in pieces have, these are the first.
+/// The limit on functions, for bodies that are split into many.
 const FUNCTIONS: usize = 4;
 
-/// The schedule of a loop for a target where it is to be fast.
+/// The schedule of a loop for a target, optimised for speed.
 fn chosen(program: &Loop, target: &Target) -> Schedule {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
     choose(&region, target, Aim::Speed)
 }
 
-/// A loop's schedule, and its tiles.
+/// A loop's schedule and its tiles.
 fn scheduled(program: &Loop, target: &Target) -> String {
     let schedule = chosen(program, target);
     let mut out = match schedule.show(program) {
@@ -124,7 +128,7 @@ impl Backend for Recording {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        // The same on every machine.
+        // A fixed target gives the same result on every machine.
         let ideas = CBackend::new().with_target(Target::avx2()).ideas(program)?;
         let ideas: Vec<String> = ideas.iter().map(ToString::to_string).collect();
         let ideas = match &ideas[..] {
@@ -138,11 +142,12 @@ impl Backend for Recording {
     }
 }
 
-/// Holds texts against the golden files of their names in a folder, which has no others; or writes them there if
-/// `LOOP_BLESS` is set.
+/// Compares texts with golden files, one for each name in a folder.
+///
+/// The folder has no other files. `LOOP_BLESS` rewrites them.
 ///
 /// # Panics
-/// They differ.
+/// Panics if they differ.
 pub fn golden(folder: &Path, texts: &[(&str, String)]) {
     let mut left: BTreeSet<_> = std::fs::read_dir(folder)
         .expect("the folder is there")
@@ -164,12 +169,14 @@ pub fn golden(folder: &Path, texts: &[(&str, String)]) {
     assert!(left.is_empty(), "nothing has these forms: {left:?}");
 }
 
-/// Holds texts against golden files as [`golden`] does: the shapes in full, the others by hashes, the lines of
-/// `others.txt`. `LOOP_TEXTS` names a folder to which all texts are written in full. The folders of two commits, side by
-/// side, show the effect of a change.
+/// Compares texts with golden files, most of them by hash.
+///
+/// The named shapes are compared in full, as in [`golden`]. The others are hashes, the lines of
+/// `others.txt`. `LOOP_TEXTS` names a folder to which all texts are written in full. A comparison
+/// of these folders of two commits shows the effect of a change.
 ///
 /// # Panics
-/// They differ.
+/// Panics if they differ.
 pub fn golden_of_shapes(folder: &Path, texts: &[(&str, String)], shapes: &[&str]) {
     if let Some(all) = std::env::var_os("LOOP_TEXTS") {
         let all = Path::new(&all).join(folder.file_name().expect("a folder's name"));
@@ -194,7 +201,7 @@ fn file_name(name: &str) -> String {
     words.join("_").to_lowercase() + ".txt"
 }
 
-/// FNV-1a: the same with every version of everything.
+/// FNV-1a, which is stable across versions.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)

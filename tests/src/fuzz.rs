@@ -1,13 +1,17 @@
-//! What is fed with bytes: whatever these are, nothing panics, and what is understood is right. The targets
-//! in `tests/fuzz` call this under a coverage-guided fuzzer; a test calls it with random bytes.
+//! Fuzz targets over bytes: no panics, and accepted inputs give right results.
+//!
+//! The targets in `tests/fuzz` call this from a coverage-guided fuzzer; a test calls it with random
+//! bytes.
 
 use crate::check::against_naive;
 use crate::program::{Options, drawn};
 use crate::rng::Rng;
 use livefusion::Engine;
 
-/// Text of the Loop language: what parses prints as what parses to the same, and what verifies stays so
-/// under the passes.
+/// Checks a text of the Loop language.
+///
+/// If it parses, its printed form must parse to the same loop. If it verifies, it must verify after
+/// each pass.
 pub fn parser(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -26,8 +30,10 @@ pub fn parser(bytes: &[u8]) {
     }
 }
 
-/// A program whose every decision is a byte: the interpreter gives what the naive evaluator does. Compiled backends are
-/// left to random programs: a compiler takes far longer than all else, and coverage would lead into its code.
+/// Checks a program whose every decision is a byte.
+///
+/// The interpreter must agree with the naive evaluator. Compiled backends are left to random
+/// programs. A compiler would dominate the time, and coverage would lead into its code.
 pub fn program(bytes: &[u8]) {
     let mut rng = Rng::scripted(bytes);
     let turn = rng.word();
@@ -42,8 +48,10 @@ pub fn program(bytes: &[u8]) {
     }
 }
 
-/// An entry of the cache on disk: damaged ones are told from sound ones, those that were made so as those that
-/// became so (each two of the first bytes change one).
+/// Checks that a damaged cache entry is detected.
+///
+/// Entries are arbitrary bytes, or sound ones with changes. Each pair of leading bytes makes one
+/// change.
 pub fn entry(bytes: &[u8]) {
     let (key, rest) = bytes.split_at(bytes.len().min(8));
     if let Some(library) = livefusion_c::decode_entry(rest, key) {

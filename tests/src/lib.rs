@@ -1,21 +1,21 @@
-//! What the tests of the whole project share.
+//! Shared code of the cross-crate tests.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | [`naive`] | the unfused evaluator that says what a graph must give |
-//! | [`program`] | random programs, and smaller ones that fail in the same way |
+//! | [`naive`] | the unfused evaluator, which defines the results of a graph |
+//! | [`program`] | random programs, and shrinking of failing ones |
 //! | [`loops`] | random loops over random rate trees |
-//! | [`mutants`] | the golden loops, and what becomes of their text by small changes |
-//! | [`check`] | engines against the naive evaluator and each other |
-//! | [`coverage`] | which pairs of combinators shared a loop |
-//! | [`patterns`] | which rates arrays have, and how they are consumed |
-//! | [`backends`] | kernels cut into spans, kernels compiled in batches |
-//! | [`catalog`] | the programs of the literature, and what becomes of them |
+//! | [`mutants`] | the golden loops, and mutations of their text |
+//! | [`check`] | comparison of engines with the naive evaluator and each other |
+//! | [`coverage`] | pairs of combinators that shared a loop |
+//! | [`patterns`] | rates and uses of arrays |
+//! | [`backends`] | kernels split into spans, kernels compiled in batches |
+//! | [`catalog`] | programs of the literature, and their loops |
 //! | [`forms`] | the loops of a program, and the shapes that C gives them |
-//! | [`driver`] | passes of loops as programs of their own, for machines that are not here |
+//! | [`driver`] | passes of loops as stand-alone programs, for other machines |
 //! | [`chunked`] | a backend that runs chunks in random order |
 //! | [`threads`] | work on all threads |
-//! | [`exact`] | values that are rounded once, by numbers of any size |
+//! | [`exact`] | correctly rounded references, by arbitrary-precision numbers |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;

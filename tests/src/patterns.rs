@@ -1,36 +1,35 @@
-//! In which ways programs use their arrays: which rate an array has, and how it is consumed. It is counted
-//! from the steps of a program, whatever its generator meant.
+//! Usage patterns of arrays: rates and uses, counted from a program's steps.
 //!
-//! A pattern is a producer's rate, its depth, and a use. The depth is how many changes of rate lie between
-//! memory and the array, 1 to 3 and more. What is in memory has none of them: roots have depth 1 only, and
-//! no other pattern is impossible.
+//! A pattern is a producer's rate, its depth, and a use. The depth is the number of rate changes
+//! between memory and the array, from 1 to 3 or more. An array in memory has no rate change, so
+//! roots have depth 1 only. All other patterns are possible.
 
 use crate::check::Ran;
 use crate::program::{Length, Program, Step, Term};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-/// The rate at which an array's elements are made.
+/// Lists rates of array elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Rate {
-    /// As long as something in memory, or of a length that is known.
+    /// The length of an array in memory, or a known length.
     Root,
-    /// Some elements of another.
+    /// Some elements of another array.
     Sub,
     /// The elements of segments.
     Nested,
-    /// An element for each segment.
+    /// One element per segment.
     Segment,
-    /// Streams that skip differently side by side, each advanced on demand.
+    /// A zip of streams with different rates, each advanced on demand.
     Cursor,
-    /// The elements of several arrays, one behind the other.
+    /// The elements of several arrays in order.
     Appended,
-    /// A computed length, or arrays of different rates side by side of which some are in memory.
+    /// A computed length, or a zip of arrays with different rates, some of them in memory.
     Fresh,
 }
 
 impl Rate {
-    /// All rates.
+    /// Lists all rates.
     pub const ALL: [Rate; 7] = [
         Rate::Root,
         Rate::Sub,
@@ -42,56 +41,56 @@ impl Rate {
     ];
 }
 
-/// A way in which an array is used.
+/// Lists uses of an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Use {
-    /// Element by element, beside arrays of its class only.
+    /// Elementwise, only with arrays of its class.
     InStep,
-    /// Some elements are kept.
+    /// Filtered.
     Kept,
     /// Folded.
     Folded,
-    /// Asked for its length.
+    /// Its length is used.
     Counted,
     /// Scanned.
     Scanned,
     /// Cut into segments whose lengths cut nothing else.
     CutAlone,
-    /// Cut into segments as other arrays are.
+    /// Cut into segments like other arrays.
     CutShared,
     /// Cut by two descriptors.
     CutByTwo,
-    /// Passed over twice, segment by segment: what a segment's fold gives goes back to its elements.
+    /// Traversed twice per segment: the result of a segment's fold is used at its elements.
     Twice,
     /// Its elements are the lengths of segments.
     Describes,
-    /// Each element goes to all elements of a segment.
+    /// Each element is broadcast over a segment.
     Spread,
     /// Read at an index.
     AtRandom,
-    /// Beside arrays of other rates.
+    /// Zipped with arrays of other rates.
     Beside,
-    /// Beside an array of another length, which is an error. A program has one error: it counts whatever the
-    /// array's depth is.
+    /// Zipped with an array of another length, which is an error. A program has one error, so it
+    /// counts for any depth.
     Misfit,
     /// Consumed up to some element.
     ExitedEarly,
-    /// Consumed as far as a number says.
+    /// Consumed up to a given number.
     Taken,
     /// A part of an append.
     Appended,
-    /// Scattered, or saying where to.
+    /// Scattered, or the indices of a scatter.
     Scattered,
-    /// What others are scattered into.
+    /// The base of a scatter.
     ScatteredInto,
-    /// A result, and something that needs it is a later one.
+    /// A result, with a later result that needs it.
     ForcedFirst,
-    /// A result, and something that needs it is an earlier one.
+    /// A result, with an earlier result that needs it.
     ForcedLast,
 }
 
 impl Use {
-    /// All uses.
+    /// Lists all uses.
     pub const ALL: [Use; 21] = [
         Use::InStep,
         Use::Kept,
@@ -117,25 +116,25 @@ impl Use {
     ];
 }
 
-/// What is inferred of a step's array, or of the arrays behind a scalar.
+/// Describes the array of a step, or the array behind a scalar.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Producer {
     /// Its rate.
     pub rate: Rate,
     /// Arrays of one class are known to be equally long.
     pub class: usize,
-    /// How many changes of rate lie between memory and it.
+    /// The number of rate changes between memory and it.
     pub changes: usize,
 }
 
 impl Producer {
-    /// From 1 to 3.
+    /// Returns the depth, from 1 to 3.
     pub fn depth(&self) -> usize {
         self.changes.clamp(1, 3)
     }
 }
 
-/// What makes a class.
+/// The origin of a class.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Class {
     Long(usize),
@@ -144,7 +143,9 @@ enum Class {
     Own(usize),
 }
 
-/// What each step is; `on_demand` knows of zips of different rates whether they advance their sides.
+/// Infers the producer of each step.
+///
+/// `on_demand` tells whether a zip of different rates advances its inputs on demand.
 pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Producer> {
     let mut all: Vec<Producer> = vec![];
     let mut classes: HashMap<Class, usize> = HashMap::new();
@@ -225,19 +226,19 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
     all
 }
 
-/// A use of an array: how, and by which step (none if it is forced itself).
+/// A use of an array and its step; `None` if the array itself is forced.
 type Used = (Use, Option<usize>);
 
-/// How often each pattern came up.
+/// Counts patterns.
 #[derive(Default, Debug)]
 pub struct Patterns {
     single: BTreeMap<(Rate, usize, Use), usize>,
-    /// Uses of one array, that whose result is forced first before the other.
+    /// Pairs of uses of one array, in the order in which their results are forced.
     pairs: BTreeMap<(Rate, Use, Use), usize>,
 }
 
 impl Patterns {
-    /// Counts a program's.
+    /// Counts a program's patterns.
     pub fn add(&mut self, program: &Program, ran: &Ran) {
         let producers = infer(program, |step| ran.is_on_demand(program, step));
         let forced = first_forced(program);
@@ -273,7 +274,7 @@ impl Patterns {
         }
     }
 
-    /// Patterns that never came up.
+    /// Returns patterns that never occurred.
     pub fn missing(&self) -> Vec<String> {
         let mut out = vec![];
         for rate in Rate::ALL {
@@ -293,7 +294,7 @@ impl Patterns {
     }
 }
 
-/// How often each pattern came up: a line for each rate and depth, and what never did.
+/// A line for each rate and depth with counts, then the missing patterns.
 impl fmt::Display for Patterns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for rate in Rate::ALL {
@@ -318,7 +319,7 @@ impl fmt::Display for Patterns {
     }
 }
 
-/// For each step the first result that needs it.
+/// For each step, the first result that needs it.
 fn first_forced(program: &Program) -> Vec<Option<usize>> {
     let mut first = vec![None; program.steps.len()];
     for (k, root) in program.roots.iter().enumerate().rev() {
@@ -333,7 +334,7 @@ fn first_forced(program: &Program) -> Vec<Option<usize>> {
     first
 }
 
-/// The steps that are needed for a step.
+/// Whether a step depends on another.
 fn needs(program: &Program, step: usize, other: usize) -> bool {
     let links = program.steps[step].links();
     links.contains(&other)
@@ -434,7 +435,7 @@ fn uses(
     out
 }
 
-/// Whether a step joins an array with what folds of its segments gave.
+/// Whether a step joins an array with folds of its segments.
 fn passes_twice(program: &Program, at: usize, array: usize) -> bool {
     let (Step::Map(inputs, _) | Step::Zip(inputs)) = &program.steps[at] else {
         return false;

@@ -1,16 +1,15 @@
-//! A small seeded generator of random numbers (SplitMix64): the same seed gives the same program on
-//! every machine.
+//! A small seeded random generator (SplitMix64), equal on every machine.
 
-/// The generator's state.
+/// Holds the state of a random generator.
 #[derive(Clone, Debug, Default)]
 pub struct Rng {
     state: u64,
-    /// What is drawn first, last byte first.
+    /// Scripted draws, last byte first.
     script: Vec<u8>,
 }
 
 impl Rng {
-    /// A generator from a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Rng {
         Rng {
             state: seed,
@@ -18,8 +17,9 @@ impl Rng {
         }
     }
 
-    /// A generator whose draws follow bytes, one each, as long as there are any: who changes a byte changes
-    /// one decision.
+    /// Creates a generator whose first draws come from bytes.
+    ///
+    /// Each draw uses one byte, so a change of a byte changes one decision.
     pub fn scripted(bytes: &[u8]) -> Rng {
         Rng {
             state: 0,
@@ -27,7 +27,7 @@ impl Rng {
         }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn word(&mut self) -> u64 {
         if let Some(byte) = self.script.pop() {
             self.state = u64::from(byte);
@@ -39,7 +39,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n` (0 if `n` is 0).
+    /// Returns a number below `n` (0 if `n` is 0).
     pub fn below(&mut self, n: usize) -> usize {
         if n == 0 {
             0
@@ -48,22 +48,22 @@ impl Rng {
         }
     }
 
-    /// A number from `low` up to and including `high`.
+    /// Returns a number from `low` to `high`, inclusive.
     pub fn range(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 
-    /// True in `percent` of 100 cases.
+    /// Returns true in `percent` of 100 cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of some things.
+    /// Picks one of some values.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// An index, chosen by weight.
+    /// Picks an index by weight.
     pub fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut at = self.below(weights.iter().sum());
         for (i, w) in weights.iter().enumerate() {

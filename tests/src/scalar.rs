@@ -1,19 +1,19 @@
-//! Canonical words: random ones with the values that break programs, and when two of them are equal.
+//! Canonical words: random words with edge cases, and equality.
 
 use crate::rng::Rng;
 use loop_lang::types::{Const, Ty, canonical};
 
-/// Whether a word is a NaN of a float type.
+/// Returns whether a word is a NaN of a float type.
 pub fn is_nan(ty: Ty, w: u64) -> bool {
     ty.is_float() && to_f64(ty, w).is_nan()
 }
 
-/// Equal bit for bit; NaN payloads carry no meaning.
+/// Compares words bit for bit, ignoring NaN payloads.
 pub fn same(ty: Ty, a: u64, b: u64) -> bool {
     a == b || (is_nan(ty, a) && is_nan(ty, b))
 }
 
-/// A number's value, exact for floats.
+/// Converts a word to a float, exactly for floats.
 pub fn to_f64(ty: Ty, w: u64) -> f64 {
     match ty {
         Ty::F32 => f32::from_bits(w as u32) as f64,
@@ -23,7 +23,7 @@ pub fn to_f64(ty: Ty, w: u64) -> f64 {
     }
 }
 
-/// A number as an integer, exact for integers.
+/// Converts a number to an integer, exactly for integers.
 pub fn to_i128(c: Const) -> i128 {
     if c.ty.is_signed() {
         c.bits as i64 as i128
@@ -32,7 +32,7 @@ pub fn to_i128(c: Const) -> i128 {
     }
 }
 
-/// A float of a type.
+/// Returns the word of a float.
 pub fn float(ty: Ty, x: f64) -> u64 {
     if ty == Ty::F32 {
         (x as f32).to_bits() as u64
@@ -41,7 +41,7 @@ pub fn float(ty: Ty, x: f64) -> u64 {
     }
 }
 
-/// The unit roundoff of a float type.
+/// Returns the unit roundoff of a float type.
 pub fn epsilon(ty: Ty) -> f64 {
     if ty == Ty::F32 {
         f32::EPSILON as f64
@@ -50,7 +50,10 @@ pub fn epsilon(ty: Ty) -> f64 {
     }
 }
 
-/// A random word: small numbers mostly, with extremes, infinities, NaN and signed zeros among them.
+/// Returns a random word.
+///
+/// Most are small numbers, and some are edge cases. The edge cases are extremes, infinities, NaN
+/// and signed zeros.
 pub fn random(rng: &mut Rng, ty: Ty) -> u64 {
     if ty.is_float() {
         random_float(rng, ty)
@@ -59,7 +62,9 @@ pub fn random(rng: &mut Rng, ty: Ty) -> u64 {
     }
 }
 
-/// A random float whose sums with others of its kind round: all of its bits are random, and its size is about one.
+/// Returns a random float whose sums with others round.
+///
+/// All of its bits are random, and its size is about one.
 pub fn rounding(rng: &mut Rng, ty: Ty) -> u64 {
     let part = (rng.word() >> 11) as f64 / (1u64 << 53) as f64;
     float(ty, (part - 0.5) * (1 << rng.below(6)) as f64)
@@ -109,7 +114,7 @@ fn random_int(rng: &mut Rng, ty: Ty) -> u64 {
     canonical(ty, w)
 }
 
-/// For people: a word as its type prints it.
+/// Formats a word as its type prints it.
 pub fn show(ty: Ty, w: u64) -> String {
     match ty {
         Ty::Bool => (w != 0).to_string(),

@@ -1,20 +1,22 @@
-//! Work of the tests on all threads. These are threads of their own, not a pool's: a force on a pool's thread takes
-//! its helpers from there, and users do not force so.
+//! Test work on all threads.
+//!
+//! These threads belong to no pool. A force on a pool's thread would take its helpers from that
+//! pool, unlike in user programs.
 
 use std::thread::{ScopedJoinHandle, available_parallelism, scope};
 
-/// How many threads there are.
+/// Returns the number of threads.
 pub fn count() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// What a function gives for each item, in the order of the items.
+/// Maps a function over items in parallel, in order.
 ///
 /// # Panics
-/// The function does.
+/// Panics if the function does.
 pub fn map<I: Sync, T: Send>(items: &[I], f: impl Fn(&I) -> T + Sync) -> Vec<T> {
     let (threads, f) = (count(), &f);
-    // Neighbours go to different threads: they are often alike in size.
+    // Neighbours go to different threads, because they often have similar cost.
     let part = |first| items.iter().skip(first).step_by(threads);
     let mut parts: Vec<std::vec::IntoIter<T>> = scope(|scope| {
         let workers = (0..threads).map(part);

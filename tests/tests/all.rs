@@ -1,8 +1,9 @@
-//! The tests of all parts together that can share a process.
+//! Cross-crate tests that share one process.
 
 #[path = "chunked/programs.rs"]
 mod written;
 
+mod architecture;
 mod c;
 mod cache;
 mod chunked;

@@ -1,5 +1,7 @@
-//! Random programs through C, compiled in few runs of the compiler: equal to the interpreter bit for
-//! bit, traps included, as one span, cut into spans, and with spans on both backends by turns.
+//! Random programs through C: equal to the interpreter bit for bit, traps included.
+//!
+//! They run as one span, in several spans, and with alternating backends. Few runs of the compiler
+//! compile all of them.
 
 use livefusion::Engine;
 use livefusion_backend::Backend;
@@ -23,7 +25,7 @@ fn c_is_the_interpreter_bit_for_bit() {
     }
     let check = |seed, p: &Program| {
         if backends::is_sanitized() {
-            // A fault ends the process: this is the last word of it.
+            // A fault ends the process after this output.
             eprintln!("seed {seed}");
         }
         let backend: Arc<dyn Backend> = known.clone();

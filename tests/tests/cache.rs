@@ -1,4 +1,4 @@
-//! The kernel cache: what is compiled once and what is not.
+//! The kernel cache: hits and misses.
 
 use livefusion::prelude::*;
 use livefusion::runtime::Counters;

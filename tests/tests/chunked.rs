@@ -1,5 +1,6 @@
-//! Loops in chunks, summed up and emitted in random order, give the bits of one pass; loops that
-//! cannot be chunked run in spans cut anywhere, by turns with their summary form.
+//! Loops in chunks, summarised and emitted in random order: the bits of one pass.
+//!
+//! Loops that cannot be chunked run in random spans, alternating with their summary form.
 
 use crate::written::Input;
 use livefusion::Engine;
@@ -25,7 +26,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Small chunks, so that small arrays have many: fewer than lanes, as many as a block, an odd
+/// Small chunks, so that small arrays have many: smaller than lanes, equal to a block, and an odd
 /// number.
 const GRIDS: [u64; 3] = [8, 16, 13];
 
@@ -36,7 +37,7 @@ const LENGTHS: Options = Options {
     way: Way::Drawn,
 };
 
-/// An engine that hands each loop to its backend as one run, which is then cut there.
+/// An engine that passes each loop to its backend as one run, which the backend splits.
 fn alone(backend: Arc<dyn Backend>) -> Engine {
     Engine::builder().backend(backend).threads(1).build()
 }
@@ -130,7 +131,7 @@ fn words(data: &Data) -> Vec<Vec<u64>> {
     }
 }
 
-/// With the language's chunks, and compiled.
+/// With the language's chunk size, and compiled.
 #[test]
 fn long_arrays() {
     let inner: [Arc<dyn Backend>; 2] = [
@@ -205,8 +206,8 @@ fn loops_in_files() {
         total.shuffled > 350 && total.nested > 120 && total.trapped > 2,
         "{total:#?}"
     );
-    // The loops with cursors cannot be chunked, nor two that scatter, a product that sums in order and one that writes at an
-    // index of its own, and say so.
+    // These loops report that they cannot be chunked: loops with cursors, two scatters, a
+    // sequential product, and a write at a separate index.
     let reasons: Vec<(Reason, usize)> = total.in_order.into_iter().collect();
     let expected = [
         (Reason::Sequential, 36),
@@ -233,8 +234,8 @@ fn loops_in_files() {
     }
 }
 
-/// Compiled code that goes on where a summary has paused, or begins behind a chunk that was summed up: a
-/// summary drops what reads a value that the emit form reads once more.
+/// Compiled code continues after a paused summary, or begins after a summarised chunk. A summary
+/// drops reads of a value that the emit form reads again.
 #[test]
 fn compiled_code_goes_on_from_summaries() {
     let jit: Arc<dyn Backend> = Arc::new(JitBackend::new());
@@ -250,7 +251,7 @@ fn compiled_code_goes_on_from_summaries() {
         let turns = Turns::new(jit.clone(), seed);
         agree(&format!("seed {seed}"), &made.program, &made.args(), &turns);
     }
-    // Chunks that end in the inner loop, at the language's length of chunks.
+    // Chunks that end in the inner loop, with the language's chunk size.
     let chunked = Chunked::on(jit.clone(), 0);
     for name in ["read_behind", "later_phase"] {
         let text = golden()
@@ -266,7 +267,7 @@ fn compiled_code_goes_on_from_summaries() {
     assert_eq!(chunked.tally().shuffled, 2);
 }
 
-/// A loop that says something wrong of its groups gives other bits, and this is noticed.
+/// Wrong group declarations give other bits, and the comparison detects them.
 #[test]
 fn wrong_groups_are_noticed() {
     let changes = [
@@ -298,7 +299,7 @@ fn wrong_groups_are_noticed() {
     }
 }
 
-/// One way to run a loop as a whole, and two in parts.
+/// A backend for whole loops, and a chunked one.
 struct Backends {
     inner: Arc<InterpBackend>,
     chunked: Chunked,
@@ -312,7 +313,7 @@ impl Backends {
     }
 }
 
-/// Runs a loop as one span, in chunks, and in spans by turns.
+/// Runs a loop as one span, in chunks, and in alternating spans.
 fn check(name: &str, program: &Loop, args: &[Arg<'_>], backends: &Backends, seed: u64) {
     let whole = outcome(name, program, args, &*backends.inner);
     let turns = Turns::new(backends.inner.clone(), seed);
@@ -350,7 +351,7 @@ fn run_loop(program: &Loop, args: &[Arg<'_>], backend: &dyn Backend) -> Ended {
     loops::run(&*kernel, Pass::Emit, u64::MAX, args)
 }
 
-/// A loop that was left early may have been cut after that, so it counts as done.
+/// An exited loop may have been split after the exit, so it counts as done.
 fn ending(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Exited => Outcome::Done,
@@ -370,8 +371,8 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A loop that writes every array by one statement, at a counter that runs on, at its mirror image or at a sub
-/// rate's count; or not at all.
+/// A loop that writes every array by one statement or not at all. The index is a continuing
+/// counter, its reversal, or a sub rate's count.
 fn written_once(program: &Loop) -> Loop {
     let mut once = program.clone();
     let tree = Tree::of(program);
@@ -415,7 +416,7 @@ fn written_once(program: &Loop) -> Loop {
     once
 }
 
-/// What `init` carries.
+/// The variables carried by `init`.
 fn starts(program: &Loop) -> HashSet<Var> {
     let stmts = program.blocks.iter().take(1).flat_map(|(_, b)| &b.stmts);
     let carried = stmts.filter_map(|s| match s.kind {
@@ -425,7 +426,7 @@ fn starts(program: &Loop) -> HashSet<Var> {
     carried.collect()
 }
 
-/// The loops of the papers' examples and those made for these tests, by their names.
+/// The loops of the papers' examples and of these tests, by name.
 fn in_files() -> Vec<(String, Loop)> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -462,8 +463,8 @@ impl Owned {
     }
 }
 
-/// Arguments for a loop: arrays of one length, but what comes after lengths of segments is as long
-/// as their sum. Rows are short, for the steps of all are many.
+/// Arguments for a loop: arrays of one length, except that arrays after segment lengths have their
+/// sum as length. Rows are short, because all their steps add up.
 fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
     let rows = program.rates.iter().filter(|r| r.kind.is_uniform());
     let rows: Vec<_> = rows.filter_map(|r| r.kind.bound()?.var()).collect();

@@ -36,7 +36,8 @@ fn optimal() {
     agrees_with_naive(Clustering::default(), 50);
 }
 
-/// Lengths of the segments around what a loop runs over are there before it, though those between are in memory.
+/// A loop has the lengths of outer segments before it runs, even if the intermediate segments are
+/// in memory.
 #[test]
 fn lengths_of_outer_segments_come_first() {
     let data = |ty, words: &[u64]| Step::Data(vec![(ty, words.to_vec())]);
@@ -79,7 +80,8 @@ fn lengths_of_outer_segments_come_first() {
     under_every_clustering(&program);
 }
 
-/// A length that is told by an array that an earlier loop made, and nobody kept, is told by another in step.
+/// A length comes from an array that an earlier loop computed without storing it. Another array in
+/// step provides it instead.
 #[test]
 fn as_many_as_arrays_of_which_one_is_nowhere() {
     let data = |ty, words: &[u64]| Step::Data(vec![(ty, words.to_vec())]);

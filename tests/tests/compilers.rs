@@ -1,9 +1,11 @@
-//! C for each target, as it is usually written and as tiles, is taken by compilers without a warning, and what runs on this
-//! machine, or in an emulator of another, gives the interpreter's bits there: the golden loops, those of the programs of the
-//! literature and of the harness's cases.
+//! C for each target compiles without warnings, and runs correctly where possible.
 //!
-//! Each file has a share of the loops, so that all are taken for some target, and each target has some.
-//! `LOOP_SHARE=1` gives every file all of them, and takes a quarter of an hour on two cores.
+//! The C is untiled and tiled. It must give the interpreter's bits on this machine or in an
+//! emulator. The loops are golden loops, literature programs, and benchmark cases.
+//!
+//! Each file has a share of the loops, so that each loop is compiled for some target, and each
+//! target has some loops. `LOOP_SHARE=1` puts all loops into every file, and takes a quarter of an
+//! hour on two cores; `cargo xtask ci nightly` does it.
 
 use livefusion_c::CBackend;
 use livefusion_tests::driver::{self, Case};
@@ -20,15 +22,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Of so many loops a file has one.
-const SHARE: usize = 16;
-/// Loops in one file.
+/// A file gets one in `SHARE` loops.
+const SHARE: usize = 32;
+/// The number of loops in one file.
 const BATCH: usize = 64;
-/// Calls of each loop, with different arguments.
+/// The number of calls of each loop, with different arguments.
 const CALLS: u64 = 2;
 
-/// What compilers say of code that has more names than it makes use of, of what the first turn of a loop sets, and of
-/// the calling conventions that vectors would have between files.
+/// Flags for unavoidable warnings: unused names, values set only in a first iteration, and calling
+/// conventions of vectors between files.
 const INHERENT: [&str; 8] = [
     "-Wno-unknown-warning-option",
     "-Wno-unused-function",
@@ -40,10 +42,10 @@ const INHERENT: [&str; 8] = [
     "-Wno-psabi",
 ];
 
-/// A compiler for an instruction set: a command.
+/// A compiler command for an instruction set.
 type Compiler = &'static [&'static str];
 
-/// The compilers for a target, whatever this machine is.
+/// The compilers for a target, independent of this machine.
 fn compilers(target: &Target) -> [Compiler; 2] {
     let arm = match target.arch() {
         Arch::X86_64 => false,
@@ -63,7 +65,8 @@ fn compilers(target: &Target) -> [Compiler; 2] {
     }
 }
 
-/// What runs a program for a target: nothing but itself, or an emulator. None where this machine cannot.
+/// The command that runs a program for a target: empty, or an emulator. `None` if this machine
+/// cannot run it.
 fn runner(target: &Target) -> Option<&'static [&'static str]> {
     match target.arch() {
         _ if target.runs_on(&Target::here()) => Some(&[]),
@@ -72,14 +75,14 @@ fn runner(target: &Target) -> Option<&'static [&'static str]> {
     }
 }
 
-/// By which schedules loops are written.
+/// The schedules of loops.
 #[derive(Clone, Copy, Debug)]
 enum Form {
-    /// None is asked for.
+    /// No requested schedule.
     Usual,
-    /// Those that are thought to be fast.
+    /// Schedules chosen for speed.
     Chosen,
-    /// Any that are legal.
+    /// Random legal schedules.
     Drawn,
 }
 
@@ -99,7 +102,7 @@ impl fmt::Display for File {
     }
 }
 
-/// Every file that there could be.
+/// All possible files.
 fn files() -> Vec<File> {
     let mut all = Vec::new();
     for form in [Form::Usual, Form::Chosen, Form::Drawn] {
@@ -114,7 +117,7 @@ fn files() -> Vec<File> {
     all
 }
 
-/// The loops of a folder's files, each behind a line that says what C makes of it.
+/// The loops of a folder's files. A line before each describes its C.
 fn loops_of_forms(folder: &str) -> Vec<Loop> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let files = std::fs::read_dir(&folder).expect("a folder of forms");
@@ -132,14 +135,14 @@ fn loops_of_forms(folder: &str) -> Vec<Loop> {
     all
 }
 
-/// All loops, each with a name of its own.
+/// All loops, with unique names.
 fn loops() -> Vec<Loop> {
     let golden = golden_loops().into_iter().map(|(_, l)| l);
     let programs = loops_of_forms("tests/programs/forms");
     let harness = loops_of_forms("../benches/tests/forms");
     assert!(programs.len() > 40 && harness.len() > 30);
     let mut all: Vec<Loop> = golden.chain(programs).chain(harness).collect();
-    // Arguments of sines may be beyond what code computes without the engine, which is not there.
+    // Sines of large arguments need the engine, which is missing here.
     all.retain(|program| !has_limits(program));
     for (k, program) in all.iter_mut().enumerate() {
         program.name = format!("loop_{k}_{}", program.name);
@@ -147,7 +150,7 @@ fn loops() -> Vec<Loop> {
     all
 }
 
-/// Whether a loop has a function that code computes for arguments below a limit only.
+/// Whether a loop has a function whose code covers only arguments below a limit.
 fn has_limits(program: &Loop) -> bool {
     let floats = [Ty::F32, Ty::F64];
     let limited = Op::ALL
@@ -178,7 +181,7 @@ impl File {
         schedules
     }
 
-    /// The loops in C, with what calls them.
+    /// The loops in C, with their driver.
     fn text(&self, loops: &[&Loop]) -> [String; 2] {
         let backend = CBackend::new()
             .with_target(self.target.clone())
@@ -206,7 +209,7 @@ impl File {
         command
     }
 
-    /// Compiles loops, and runs them where that can be. What is wrong, or that something is not there.
+    /// Compiles loops, and runs them where possible. Returns a failure, or a missing program.
     fn check(&self, loops: &[&Loop]) -> Result<String, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let files = ["kernels.c", "host.c"].map(|name| folder.path().join(name));
@@ -236,7 +239,7 @@ impl File {
     }
 }
 
-/// What a process prints; none if there is no such program. Errors: it fails.
+/// The output of a process, or `None` if the program is missing. Errors: it fails.
 fn ended(command: &mut Command) -> Result<Option<String>, String> {
     let Ok(Output {
         status,
@@ -261,7 +264,7 @@ fn code_for_each_target_has_no_warnings_and_the_same_bits() {
     let files: Vec<(usize, File)> = files().into_iter().enumerate().collect();
     let said = threads::map(&files, |(k, file)| {
         let some: Vec<&Loop> = loops.iter().skip(k % share).step_by(share).collect();
-        // Compilers take more than linear time where a file is long.
+        // Compilers take more than linear time for long files.
         let results = some.chunks(BATCH).map(|some| file.check(some));
         results.collect::<Result<Vec<_>, _>>()
     });

@@ -1,5 +1,7 @@
-//! Random programs on an engine whose kernels for CUDA run on the host's processor, against the naive evaluator. Each access of
-//! a kernel to memory is looked at. `LIVEFUSION_CUDA_HUNT=n` takes n times as many programs.
+//! Random programs with CUDA kernels on the host's processor.
+//!
+//! They are compared with the naive evaluator, and every memory access is checked.
+//! `LIVEFUSION_CUDA_HUNT=n` runs n times as many programs.
 
 use livefusion::Engine;
 use livefusion::error::ErrorKind;
@@ -16,29 +18,29 @@ use loop_lang::Loop;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Programs of one size.
+/// The number of programs of one size.
 const PROGRAMS: u64 = 60;
 
-/// Programs with parts in them that are more than one combinator.
+/// The number of programs with parts of several combinators.
 const PARTS: u64 = 20;
 
-/// Programs that are forced step by step.
+/// The number of programs that are forced step by step.
 const STEPWISE: u64 = 25;
 
-/// Several tiles, and parts of one.
+/// Several tiles, and partial tiles.
 const LONG: Options = Options {
     steps: 6,
     lengths: &[0, 1, 31, 1000, 1024, 6000],
     way: Way::Drawn,
 };
 
-/// How many times as many as usual.
+/// The factor on the usual numbers.
 fn times() -> u64 {
     let asked = std::env::var("LIVEFUSION_CUDA_HUNT").ok();
     asked.and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
-/// The interpreter, which notes what loops it is asked to compile.
+/// The interpreter, recording the loops that it compiles.
 #[derive(Default)]
 struct Listing(Mutex<Vec<Loop>>);
 
@@ -54,7 +56,7 @@ impl Backend for Listing {
     }
 }
 
-/// A device, and an engine on it for which all kernels are compiled that programs ask for, if they do this.
+/// A device, and an engine on it with precompiled kernels for the programs' loops.
 fn device(
     programs: &[(u64, Program)],
     doing: impl Fn(u64, &Program, &Engine) -> Result<(), String>,
@@ -62,7 +64,7 @@ fn device(
     let listing = Arc::new(Listing::default());
     let engine = Engine::new(listing.clone());
     for (seed, program) in programs {
-        // Those with mistakes in them are for the test itself.
+        // Errors are left to the test itself.
         let _ = caught(|| doing(*seed, program, &engine));
     }
     let all = listing.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,13 +78,13 @@ fn device(
     cxx.prepare(texts).expect("they compile");
     let driver = Shim::default().driver();
     let session = Session::new(driver.clone(), Box::new(cxx));
-    // What nobody wrote is known of memory that nobody had before.
+    // Unwritten memory is only detected if memory is not reused.
     session.pool().set_limit(0);
     let backend = CudaBackend::on(session, Arc::new(InterpBackend::new()));
     (driver, Engine::new(Arc::new(backend)))
 }
 
-/// Why a loop runs on the host, without the names in it.
+/// The reason why a loop runs on the host, without names.
 fn kind(why: &str) -> String {
     let has_name = |word: &str| word.contains(|c: char| c == '`' || c == '_' || c.is_ascii_digit());
     let words = why.split(' ').filter(|word| !has_name(word));
@@ -102,7 +104,7 @@ fn devices_give_what_programs_mean() {
         .chain(programs(PROGRAMS * times(), LONG))
         .chain(programs(PARTS * times(), Options::PARTS))
         .collect();
-    // Loops behind what runs apart are planned once it has run.
+    // Loops after external parts are planned once these have run.
     let (driver, engine) = device(&programs, |_, p, engine| run(p, engine).map(drop));
     let check = |_, program: &Program| {
         let ran = against_naive(program, &engine)?;
@@ -127,7 +129,7 @@ fn devices_give_what_programs_mean() {
     assert!(3 * ran >= all, "{ran} of {all}");
 }
 
-/// Steps find on the device what those before them left there.
+/// Steps find the results of earlier steps on the device.
 #[test]
 fn devices_give_what_programs_mean_step_by_step() {
     if !can_compile() {

@@ -1,5 +1,6 @@
-//! Golden loops with cursors over long arrays: lanes, prefixes and chunks meet cursors that pause and go on, on
-//! every backend.
+//! Golden loops with cursors over long arrays, on every backend.
+//!
+//! Lanes, prefixes and chunks meet cursors that pause and resume.
 
 use livefusion_backend::{Arg, Backend, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
@@ -14,7 +15,7 @@ use loop_lang::ir::{ParamKind, RateKind};
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// More than two chunks of what a cursor runs over.
+/// More than two chunks of a cursor's input.
 const LONG: u64 = 33_500;
 
 #[test]
@@ -51,11 +52,11 @@ fn long_streams_end_alike_on_every_backend() {
         check("in spans", &Cut::new(kernels[2..].to_vec(), 2));
         check("by turns", &Cut::new(kernels.clone(), 3));
     }
-    // Others trap at their end: one side has more elements.
+    // The others trap at their end, because one input has more elements.
     assert!(ended > 10, "{ended}");
 }
 
-/// Sides that keep as many elements, as arrays and numbers are.
+/// Inputs that keep equally many elements: arrays and numbers.
 fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Argument> {
     let mut len = LONG;
     let mut args = Vec::new();
@@ -72,7 +73,7 @@ fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Argument> {
             Ty::U64 => rng.below(3) as u64,
             Ty::Bool => i % 2,
             Ty::I64 => (i / 3) % 7,
-            // Each value and its negative: as many are above as below.
+            // Each value and its negative, so that equally many are above and below.
             _ => ((rng.below(800) as f64 / 16.0 + 1.0) * [1.0, -1.0][(i % 2) as usize]).to_bits(),
         };
         let words: Vec<u64> = (0..len).map(&mut word).collect();

@@ -1,5 +1,6 @@
-//! What goes wrong comes back as an `Err` that names the combinator and the caller's line, the same on
-//! both backends; the inputs stay usable.
+//! Failures return an `Err` with the combinator and the caller's line.
+//!
+//! Both backends give the same error, and the inputs stay usable.
 
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
@@ -11,8 +12,8 @@ fn engines() -> [Engine; 2] {
     [Engine::interp(), Engine::c()]
 }
 
-/// Forces on both backends and checks the error: it names the array's own combinator, where this file
-/// calls it.
+/// Forces on both backends, and checks the error. It must name the array's own combinator, at its
+/// call in this file.
 fn fails(array: &impl Force, combinator: &str, kind: ErrorKind) {
     for engine in engines() {
         let backend = engine.backend_name();
@@ -24,7 +25,7 @@ fn fails(array: &impl Force, combinator: &str, kind: ErrorKind) {
     }
 }
 
-/// Forces, and checks whom the error names.
+/// Forces, and checks the combinator in the error.
 fn names(array: &impl Force, engine: &Engine, combinator: &str) {
     let mut nodes = Vec::new();
     array.nodes(&mut nodes);
@@ -121,7 +122,7 @@ fn lengths_that_differ() {
     fails(&(&xs, &ys).zip_with(|x, y| x + y), "zip_with", differ(3, 2));
     fails(&(&xs + &ys), "add", differ(3, 2));
     fails(&xs.pack(&ys.map(|y| y.gt(0))), "pack", differ(3, 2));
-    // Known at run time only.
+    // Known only at run time.
     let (few, many) = (xs.filter(|x| x.gt(2)), xs.filter(|x| x.gt(1)));
     fails(&few.zip(&many), "zip", differ(1, 2));
     fails(&(&few + &many), "add", differ(1, 2));
@@ -156,7 +157,7 @@ fn empty_folds_and_slices_out_of_range() {
     fails(&xs.slice(1..5), "slice", range(5, 3));
     let two = xs.filter(|x| x.gt(1));
     fails(&two.slice(1..3), "slice", range(3, 2));
-    // `take` and `drop` do what they can.
+    // `take` and `drop` clamp.
     for engine in engines() {
         let (all, nothing) = (&two.take(9), &two.drop(9))
             .force_with(&engine)
@@ -274,7 +275,7 @@ fn compilers_that_are_missing_or_fail() {
     );
 }
 
-/// A term that only guarded arms use is not computed when no arm is taken.
+/// A term that only guarded arms use is not computed if no arm is taken.
 #[test]
 fn guards_guard_what_several_of_them_share() {
     let (xs, ys) = (Array::from(vec![6i64, 7, 8]), Array::from(vec![0i64, 2, 0]));

@@ -1,5 +1,7 @@
-//! The meaning of exits: an element behind one is neither computed nor can it fail, unless another consumer asks
-//! for it. First as the naive evaluator has it, whatever plans compute; then how much is read by today's.
+//! Semantics of exits: elements after one are not computed and cannot fail.
+//!
+//! The exception is a request by another consumer. First the naive evaluator defines it for all
+//! plans; then tests count the reads of current plans.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -14,7 +16,7 @@ use loop_lang::types::{Const, Ty};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Everything in one loop, nothing in memory.
+/// A schedule with everything in one loop, and nothing in memory.
 struct Together(Vec<Arc<Node>>);
 
 impl Schedule for Together {
@@ -39,7 +41,7 @@ impl Schedule for Together {
     }
 }
 
-/// What results must come to.
+/// The expected outcome of results.
 fn meaning(results: impl Force) -> &'static str {
     let mut roots = Vec::new();
     results.nodes(&mut roots);
@@ -60,7 +62,7 @@ fn quotients() -> Array<i64> {
     Array::from([8i64, 4, 2, 0, 5]).map(|x| 8 / x)
 }
 
-/// Quotients, two and three.
+/// Quotients in segments of two and three.
 fn rows() -> Segmented<i64> {
     Segmented::new(&Array::from([2u64, 3]), &quotients())
 }
@@ -127,7 +129,7 @@ fn exit_that_is_asked_for_fails() {
     }
 }
 
-/// An exclusive scan has no need of the element at its last step: a loop may have.
+/// An exclusive scan does not need the element at its last step, but a loop may compute it.
 #[test]
 fn beside_what_is_asked_for_may_fail() {
     let sums = quotients().scan_exclusive(0, |a, b| a + b);
@@ -135,7 +137,7 @@ fn beside_what_is_asked_for_may_fail() {
     assert_eq!(meaning(&small), "values or a trap");
 }
 
-/// How many elements a program over 0, 1, .. 999 reads.
+/// The number of elements that a program over 0, 1, .. 999 reads.
 fn reads<R: Force>(program: impl Fn(&Array<i64>) -> R) -> u64 {
     let xs: Array<i64> = (0..1000).collect();
     let done = work(|engine| drop(program(&xs).force_with(engine).expect("it runs")));
@@ -148,7 +150,7 @@ macro_rules! reading {
     };
 }
 
-/// The loop ends with the element that decides.
+/// The loop ends with the deciding element.
 #[test]
 fn nothing_behind_an_exit_is_read() {
     reading! {
@@ -183,8 +185,8 @@ fn nothing_behind_an_exit_is_read() {
     }
 }
 
-/// A loop over segments ends with the segment's element that decides; the segments' lengths, or values, are read
-/// up to there too.
+/// A loop over segments ends with the deciding element. It also reads the segments' lengths or
+/// values only up to there.
 #[test]
 fn no_segment_behind_an_exit_is_read() {
     reading! {
@@ -208,7 +210,7 @@ fn no_segment_behind_an_exit_is_read() {
     }
 }
 
-/// What is read where another consumer goes on.
+/// Reads with another consumer that continues.
 #[test]
 fn exit_reads_elements_that_others_ask_for() {
     reading! {
@@ -217,7 +219,7 @@ fn exit_reads_elements_that_others_ask_for() {
     }
 }
 
-/// However many there are: the loop ends with the last one.
+/// The loop ends with the last of many exits.
 #[test]
 fn many_exits_end_their_loop() {
     let xs: Array<i64> = (0..1000).collect();
@@ -235,7 +237,8 @@ fn many_exits_end_their_loop() {
     assert!(loops <= 8, "{loops}");
 }
 
-/// What is taken of a pack limits the room of what is taken, not that of the pack's other elements.
+/// A `take` of a pack limits the capacity of its own result only, not that of the pack's other
+/// consumers.
 #[test]
 fn a_take_limits_nobody_else() -> livefusion::Result<()> {
     let xs: Array<i64> = (0..20).collect();
@@ -258,8 +261,8 @@ fn body(params: &[Ty], terms: Vec<Term>, result: usize) -> Body {
     }
 }
 
-/// Elements of segments in memory, one for each kept element, beside a take of the kept elements: the take ends, and the filter
-/// goes on for the segments.
+/// Elements of segments in memory, one for each kept element, and a take of the kept elements. The
+/// take ends, and the filter continues for the segments.
 fn segments_beside_a_take(data: &[f64], lengths: &[u64], taken: u64) -> Program {
     let second = || body(&[Ty::U64, Ty::F64], vec![Term::Param(0), Term::Param(1)], 1);
     let test = vec![
@@ -295,8 +298,8 @@ fn segments_beside_a_take(data: &[f64], lengths: &[u64], taken: u64) -> Program 
     }
 }
 
-/// Found by a wired program: the plan computes the filter again for the append's first part, and reads the segments' elements
-/// from memory beside it.
+/// A wired program found this. The plan rematerialises the filter for the append's first part, and
+/// reads the segments' elements from memory there.
 #[test]
 fn take_of_a_filter_beside_its_segments_in_memory_ends_alone() {
     let many: Vec<f64> = (0..40).map(|k| f64::from(k * 7 % 23)).collect();

@@ -1,4 +1,4 @@
-//! Reports and pictures of random programs: complete, and in agreement with each other.
+//! Reports and pictures of random programs: complete and consistent.
 
 use livefusion::runtime::{Explanation, Place};
 use livefusion::{Clustering, Engine};
@@ -16,7 +16,7 @@ fn engine(clustering: Clustering) -> Engine {
 
 fn explained(p: &Program, engine: &Engine) -> Result<Option<Explanation>, String> {
     let graph = p.build();
-    // Programs with mistakes in them are for other tests.
+    // Programs with errors belong to other tests.
     Ok(engine.explain(&graph.roots).ok())
 }
 
@@ -27,7 +27,7 @@ fn ensure(holds: bool, what: &str, explained: &Explanation) -> Result<(), String
     Err(format!("{what}\n{explained}\n{}", explained.dot()))
 }
 
-/// Data flows down the schedule, and whatever changes loops says why.
+/// Data flows down the schedule, and every edge between loops has a reason.
 fn flows_have_reasons(e: &Explanation) -> Result<(), String> {
     for flow in e.flows() {
         let (from, to) = (&e.calls()[flow.from], &e.calls()[flow.to]);
@@ -49,7 +49,7 @@ fn flows_have_reasons(e: &Explanation) -> Result<(), String> {
     Ok(())
 }
 
-/// Every call is in the text, and every flow in both pictures.
+/// Every call is in the text, and every edge in both pictures.
 fn nothing_is_left_out(e: &Explanation) -> Result<(), String> {
     let (text, dot, svg) = (e.to_string(), e.dot(), e.svg());
     for (at, _) in e.loops.iter().enumerate() {
@@ -78,7 +78,7 @@ fn nothing_is_left_out(e: &Explanation) -> Result<(), String> {
     )
 }
 
-/// Each place is a line of the user's program, none of the library's own.
+/// Each location is a line of the user's program, not of the library.
 fn places_are_the_users(e: &Explanation) -> Result<(), String> {
     for call in e.calls() {
         let file = call.loc.file();

@@ -1,4 +1,4 @@
-//! The fuzzers' targets on random bytes: a short form of the long hunts of `tests/sanitize.sh`.
+//! Fuzz targets on random bytes: a short form of the hunts in `cargo xtask sanitize`.
 
 use livefusion_tests::fuzz;
 use livefusion_tests::rng::Rng;
@@ -16,7 +16,7 @@ fn programs_from_bytes() {
     }
 }
 
-/// The same choice for long: whoever adds a step adds one more.
+/// The same choice repeated: a generator that adds a step then adds another one.
 #[test]
 fn long_programs_from_bytes() {
     for (turn, choice) in [(30, 143), (2, 0), (1, 255), (0, 90)] {

@@ -1,4 +1,4 @@
-//! The generator of programs is itself tested: what it makes is well typed, varied, and repeatable.
+//! The program generator: well-typed, varied and repeatable programs.
 
 use livefusion::ast::Facts;
 use livefusion::{Clustering, Engine};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 #[test]
 fn programs_are_well_typed_and_varied() {
-    // Parts run apart, and so may combinators of users.
+    // External parts and user-defined combinators are excluded.
     let kinds = Facts::ALL.iter().map(|facts| facts.name);
     let kinds = kinds.filter(|name| !["input", "custom"].contains(name));
     let mut steps: BTreeMap<&str, usize> = kinds.map(|name| (name, 0)).collect();
@@ -40,7 +40,8 @@ fn programs_are_well_typed_and_varied() {
     assert!(roots > 1000, "{roots} results");
 }
 
-/// Arms of several conditions share a quotient often enough for random programs to find where it is bound wrongly.
+/// Arms of several conditions share a quotient often enough for random programs to reveal a wrong
+/// binding.
 #[test]
 fn conditions_share_quotients_in_many_programs() {
     let shares = |body: &Body| {
@@ -70,7 +71,7 @@ fn a_seed_gives_one_program() {
     }
 }
 
-/// The patterns of a program are those of its steps.
+/// The patterns of a program come from its steps.
 #[test]
 fn patterns_are_counted_from_the_steps() {
     let words = |ty, words: &[u64]| Step::Data(vec![(ty, words.to_vec())]);
@@ -89,7 +90,7 @@ fn patterns_are_counted_from_the_steps() {
         step: first.clone(),
         style: Style::Sequential,
     };
-    // The last of each row; of groups of rows; for each row again; and of all rows.
+    // The last element of each row, of groups of rows, of each row again, and of all rows.
     let program = Program {
         steps: vec![
             words(Ty::U64, &[1, 2, 3]),
@@ -121,7 +122,7 @@ fn patterns_are_counted_from_the_steps() {
     assert!(!has("Segment at depth 1: ForcedFirst") && !has("Root at depth 1: Folded"));
 }
 
-/// An engine that runs each combinator on its own.
+/// An engine that runs each combinator separately.
 fn engine_that_forces_all() -> Engine {
     let unfused = Engine::builder().clustering(Clustering::Unfused);
     unfused.backend(Arc::new(InterpBackend::new())).build()

@@ -1,5 +1,6 @@
-//! Which ideas of the C backend random programs and random loops reach, alone and in pairs: what is never
-//! reached is never tested.
+//! Coverage of the C backend's techniques by random programs and loops.
+//!
+//! Uncovered techniques, alone or in pairs, would be untested.
 
 use livefusion::Engine;
 use livefusion_backend::Backend;
@@ -13,7 +14,8 @@ use livefusion_tests::program::{Options, programs};
 use loop_lang::Loop;
 use std::collections::BTreeMap;
 
-/// How many kernels made use of each pair of ideas; of one idea alone, as a pair with itself.
+/// The number of kernels that used each pair of techniques. A technique alone counts as a pair with
+/// itself.
 #[derive(Default)]
 struct Reached(BTreeMap<(Idea, Idea), usize>);
 
@@ -26,7 +28,7 @@ impl Reached {
         }
     }
 
-    /// The pairs that were not reached, of those that are asked for.
+    /// The missing pairs, among the requested ones.
     fn missing(&self, asked: impl Fn(Idea, Idea) -> bool) -> Vec<(Idea, Idea)> {
         let pairs = Idea::ALL.iter().enumerate();
         let pairs = pairs.flat_map(|(k, a)| Idea::ALL[k..].iter().map(move |b| (*a, *b)));
@@ -43,7 +45,7 @@ fn random_programs_reach_every_idea() {
     for (_, p) in programs(8000, Options::SMALL) {
         let explained = engine.explain(&p.build().roots).expect("it can be planned");
         let all = explained.loops.iter();
-        // What C refuses has no ideas.
+        // Loops that C rejects have no techniques.
         all.filter_map(|l| backend.ideas(&l.program).ok())
             .for_each(|ideas| reached.add(&ideas));
         if reached.missing(|a, b| a == b).is_empty() {
@@ -54,7 +56,7 @@ fn random_programs_reach_every_idea() {
     assert!(missing.is_empty(), "never: {missing:?}\n{:?}", reached.0);
 }
 
-/// Two golden loops as phases of one, for every pair of ideas that two such loops can have.
+/// Two golden loops as phases of one, for every pair of techniques that such loops can have.
 fn pairs(backend: &CBackend, reached: &mut Reached) -> Vec<(String, Loop)> {
     let golden: Vec<(String, Loop, Ideas)> = golden_loops()
         .into_iter()

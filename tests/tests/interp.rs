@@ -1,5 +1,6 @@
-//! Thousands of random programs on the interpreter, as one span and span by span, against the naive
-//! evaluator.
+//! Thousands of random programs on the interpreter, against the naive evaluator.
+//!
+//! They run as one span and span by span.
 
 use livefusion::Engine;
 use livefusion_interp::InterpBackend;
@@ -10,11 +11,11 @@ use livefusion_tests::patterns::Patterns;
 use livefusion_tests::program::{Options, programs, programs_of};
 use std::sync::Arc;
 
-/// Pairs that no loop can hold, and why. Any other pair must have shared a loop.
+/// Pairs that no loop can hold, with reasons. Any other pair must have shared a loop.
 const APART: &[(&str, &str)] = &[];
 
-/// Two thousand programs, and as many wired ones as it takes: where few arrays are used in many ways, pairs meet that are
-/// seldom drawn together.
+/// Two thousand random programs, then wired ones until all pairs occurred. Wired programs use few
+/// arrays in many ways, which combines rare pairs.
 #[test]
 fn small_programs_of_all_pairs() {
     let engine = Engine::interp();
@@ -43,7 +44,7 @@ fn small_programs_of_all_pairs() {
     }
 }
 
-/// Conditions whose arms share a term that may trap.
+/// Conditions whose arms share a trapping term.
 #[test]
 fn conditions_that_share_terms_give_what_programs_mean() {
     let engine = Engine::interp();
@@ -54,7 +55,7 @@ fn conditions_that_share_terms_give_what_programs_mean() {
     );
 }
 
-/// Four rounds of the patterns that are dealt.
+/// Four rounds of the cycle of patterns.
 #[test]
 fn wired_programs_of_all_patterns() {
     let engine = Engine::interp();

@@ -1,5 +1,7 @@
-//! Random programs through Cranelift: equal to the interpreter bit for bit, traps included, as one span,
-//! cut into spans, and with spans on both backends by turns; and on the default engine, with helpers.
+//! Random programs through Cranelift: equal to the interpreter bit for bit.
+//!
+//! Traps are included. They run as one span, in several spans, with alternating backends, and on
+//! the default engine with helpers.
 
 use livefusion::Engine;
 use livefusion_backend::Backend;

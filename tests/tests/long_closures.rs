@@ -1,11 +1,12 @@
-//! Closures so long that compilers take other ways with them, wherever a closure may stand: the same bits on every
-//! backend, and under every clustering.
+//! Closures so long that compilers switch strategies, in every position.
+//!
+//! Every backend and every clustering must give the same bits.
 
 use livefusion::prelude::*;
 use livefusion::{Clustering, Engine};
 use std::sync::Arc;
 
-/// More statements than any block that plans make of several combinators.
+/// More statements than any block that plans build from several combinators.
 const TERMS: i64 = 900;
 
 fn long(x: Exp<i64>) -> Exp<i64> {
@@ -31,7 +32,7 @@ fn engines() -> Vec<Engine> {
     jit.into_iter().chain(c).collect()
 }
 
-/// Every engine gives what the interpreter gives, errors included.
+/// Asserts that every engine gives the interpreter's result, errors included.
 fn agree<T: PartialEq + std::fmt::Debug>(force: impl Fn(&Engine) -> livefusion::Result<T>) {
     let text = |engine: &Engine| format!("{:?}", force(engine).map_err(|e| e.to_string()));
     let want = text(&Engine::interp());
@@ -78,7 +79,7 @@ fn filters_zips_and_traps() {
             let both = kept.zip_shortest(&others).map(|p| long(p.0) ^ p.1);
             (&kept.sum(), &both, &both.len()).force_with(engine)
         });
-        // One element, if it is there, is at fault.
+        // One element, if present, fails.
         agree(|engine| {
             words(n)
                 .map(|x| 1000 / (long(x) - long(x) + x - 9))

@@ -1,5 +1,7 @@
-//! Random loops from text: they verify, print and parse back, and run to the same bits on all
-//! backends, in one span, in many, and by turns; summaries give what the emit form ends with.
+//! Random loops from text: they verify, round-trip through text, and run alike.
+//!
+//! All backends must give the same bits, in one span, in many, and alternating. Summaries must
+//! match the final state of the emit form.
 
 use livefusion_backend::{Arg, Backend, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
@@ -20,9 +22,10 @@ fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
     let (mut flags, mut left, mut mirrored, mut counts, mut cycles) = (0, 0, 0, 0, 0);
-    // Uniform rates whose counters start anew and run on, and those that are within each other.
+    // Counts of uniform rates with restarting and with continuing counters, and of nested ones.
     let (mut uniform, mut rows_of_rows) = ([0; 2], 0);
-    // Cursors by what is around them, those with a loop inside, and those that say that they have ended.
+    // Counts of cursors by their parent, of cursors with an inner loop, and of cursors that report
+    // their end.
     let (mut around, mut inside, mut ended) = ([0; 4], 0, 0);
     let kind = |r: &Rate| match r.kind {
         RateKind::Root { .. } => 0,
@@ -162,7 +165,7 @@ fn check(seed: u64, l: &RandomLoop, kernels: &[Arc<dyn Kernel>]) {
     }
 }
 
-/// What a summary says of the groups up to its level is what the emit form ends with.
+/// Checks that a summary's groups, up to its level, match the final state of the emit form.
 fn summaries(
     seed: u64,
     l: &RandomLoop,
@@ -173,10 +176,11 @@ fn summaries(
     let layout = kernels[0].layout();
     let levels = l.program.groups.iter().map(|g| g.level);
     let top = levels.max().unwrap_or(0);
-    // Loops with cursors run in order and have no levels: a cursor's end ends loops around it, and may depend
-    // on what a summary below the top drops. At the top nothing is dropped.
+    // Loops with cursors run in order and have no levels. A cursor's end ends surrounding loops,
+    // and may depend on values that a summary below the top level drops. The top level drops
+    // nothing.
     let is_cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
-    // A summary that does not know where a root is left comes to its whole end.
+    // A summary without the groups that decide a root's exit runs to its end.
     let placing = placing_groups(&l.program);
     let placing = l.program.groups.iter().zip(placing).filter(|(_, p)| *p);
     let lowest = match l.program.rates.iter().any(is_cursor) {

@@ -1,5 +1,6 @@
-//! C for machines with narrower vectors than this one has: golden loops and random programs give the
-//! interpreter's bits there, too.
+//! C for machines with narrower vectors: golden loops and random programs.
+//!
+//! They must give the interpreter's bits.
 #![cfg(target_arch = "x86_64")]
 
 use livefusion::prelude::*;
@@ -64,7 +65,8 @@ fn no_vectors() {
     on_a_machine(Target::plain());
 }
 
-/// One program on two engines: each compiles it for its own target, whatever the other has in memory or on disk.
+/// One program on two engines: each compiles for its own target, regardless of the other's cache
+/// entries.
 #[test]
 fn engines_for_different_targets_share_no_kernels() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Golden loops on every backend, and mutants of them: all end alike.
+//! Golden loops on every backend, and mutants of them: equal outcomes.
 
 use livefusion_backend::{Backend, Kernel};
 use livefusion_interp::InterpBackend;

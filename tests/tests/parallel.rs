@@ -1,6 +1,7 @@
-//! Loops that several threads run give the bits of one: random programs on engines that call for help
-//! wherever they can, written programs, traps, early exits, many callers at once, calls from inside of
-//! rayon, progress and cancellation.
+//! Loops on several threads give the bits of one thread.
+//!
+//! Covered: random programs on engines that share eagerly, written programs, traps, early exits,
+//! many callers, calls inside rayon, progress and cancellation.
 
 use crate::written::Input;
 use livefusion::ast::Node;
@@ -37,7 +38,8 @@ fn eager(backend: Arc<dyn Backend>, threads: usize) -> Engine {
         .build()
 }
 
-/// An engine whose arrays begin with so few bytes where they may, and grow in the middle of every kind of loop.
+/// An engine whose result arrays begin with `bytes` bytes, where allowed, and grow during every
+/// kind of loop.
 fn short(backend: Arc<dyn Backend>, threads: usize, bytes: u64) -> Engine {
     Engine::builder()
         .backend(backend)
@@ -113,14 +115,14 @@ fn programs_over_segments_and_streams() {
     }
 }
 
-/// Arrays of several chunks of the language's.
+/// Arrays of several chunks of the language's size.
 const LONG: Options = Options {
     steps: 6,
     lengths: &[16385, 65536, 90000],
     way: Way::Drawn,
 };
 
-/// With the language's chunks, compiled, against the interpreter.
+/// With the language's chunk size, compiled, against the interpreter.
 #[test]
 fn long_programs_in_c() {
     let one = alone(Arc::new(InterpBackend::new()));
@@ -142,7 +144,7 @@ fn long_programs_in_c() {
     assert!(several.counters().parallel_loops > 5, "{several:?}");
 }
 
-/// Sums that wrap around make an operator with `max` lose its associativity: how elements are grouped shows.
+/// Wrapping sums combined with `max` are not associative, so the grouping of elements is visible.
 #[test]
 fn folds_in_runs() {
     let backends: [Arc<dyn Backend>; 2] = [Arc::new(CBackend::new()), Arc::new(JitBackend::new())];
@@ -169,7 +171,7 @@ fn folds_in_runs() {
     }
 }
 
-/// A chunk may end in an inner loop, when the iteration around it has written already.
+/// A chunk may end in an inner loop, after the surrounding iteration has written.
 #[test]
 fn parallel_loop_writes_before_its_inner_loop() {
     let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(16));

@@ -1,5 +1,6 @@
-//! Random programs with sorts, random numbers, pairs, histograms, complex numbers, transforms and so on in them: against the naive
-//! evaluator, and the same on all backends.
+//! Random programs with parts such as sorts, random numbers, histograms and transforms.
+//!
+//! They are compared with the naive evaluator, and must agree on all backends.
 
 use livefusion::Engine;
 use livefusion_interp::InterpBackend;
@@ -10,7 +11,7 @@ use livefusion_tests::program::{Options, Program, Step, programs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Several tiles of elements; what parts give is found by loops over all pairs, so not more.
+/// Several tiles of elements. Reference evaluations loop over all pairs, which limits the lengths.
 const LONG: Options = Options {
     steps: 8,
     lengths: &[1000, 1025, 2500],

@@ -23,7 +23,7 @@ fn float(rng: &mut Rng) -> f64 {
     if rng.chance(50) { -size } else { size }
 }
 
-/// A part of any size: halves, thirds, parts near the ends.
+/// A fraction of any size: halves, thirds, values near the ends.
 fn part(rng: &mut Rng) -> f64 {
     let part = (rng.word() >> 11) as f64 / (1u64 << 53) as f64;
     match rng.below(4) {
@@ -39,13 +39,13 @@ fn quantile_of_two_elements_is_the_exact_value_rounded_once() {
     let mut ends: Vec<[f64; 2]> = (0..4000)
         .map(|_| [(); 2].map(|()| float(&mut rng)))
         .collect();
-    // Neighbours, between which there is no other float.
+    // Adjacent floats.
     for _ in 0..500 {
         let x = float(&mut rng);
         ends.push([x, x.next_up()]);
     }
     let engine = Engine::interp();
-    // A segment each: one call finds all.
+    // One segment per pair, so that one call computes all.
     for _ in 0..4 {
         let share = part(&mut rng);
         let pairs: Array<f64> = ends.iter().flatten().copied().collect();

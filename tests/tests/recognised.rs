@@ -1,5 +1,6 @@
-//! Recognising a graph comes to what recovering it comes to, for random programs whose constants become equal
-//! and different.
+//! Cache matches of graphs agree with sharing recovery, for random programs.
+//!
+//! The constants of the programs become equal and different.
 
 use livefusion::ast::Node;
 use livefusion::error::Error;
@@ -13,7 +14,7 @@ use livefusion_tests::rng::Rng;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// The results of two programs that differ in constants only, over the same arrays: what is equal in both is
+/// The results of two programs over the same arrays that differ only in constants. Equal parts are
 /// computed once.
 fn together(one: &Program, other: &Program) -> Vec<Arc<Node>> {
     let Graph { nodes, roots, .. } = one.build();
@@ -30,7 +31,8 @@ fn together(one: &Program, other: &Program) -> Vec<Arc<Node>> {
 
 type Given = Result<Vec<Data>, Error>;
 
-/// A fresh graph, and what an engine gives for it; none if it has a mistake, or nothing is to do.
+/// A fresh graph, and an engine's results for it. `None` if it has an error, or if all results are
+/// already known.
 fn forced(roots: &[Arc<Node>], engine: &Engine) -> Option<(stages::Graph, Given)> {
     let graph = stages::graph_of(roots).ok()?;
     roots.iter().find(|r| r.value.get().is_none())?;
@@ -38,13 +40,13 @@ fn forced(roots: &[Arc<Node>], engine: &Engine) -> Option<(stages::Graph, Given)
     Some((graph, values.map(|v| v.iter().map(data).collect())))
 }
 
-/// The program with other constants, of which many are equal.
+/// The program with other constants, many of them equal.
 fn varied(program: &Program, rng: &mut Rng) -> Program {
     let mut program = program.clone();
     for step in &mut program.steps {
         match step {
             Step::Constant(fields) => fields.iter_mut().for_each(|c| vary(c, rng)),
-            // The constants of a merge may decide over its end.
+            // A merge may depend on its constants to terminate.
             Step::Merge(..) => {}
             _ => {
                 let bodies = step.bodies_mut().into_iter();

@@ -1,5 +1,6 @@
-//! Any legal schedule gives the interpreter's bits: random loops, those of random programs, and golden ones, under
-//! schedules drawn at random.
+//! Any legal schedule gives the interpreter's bits.
+//!
+//! Covered: random loops, loops of random programs, and golden loops, under random schedules.
 
 #[path = "schedules/in_c.rs"]
 mod in_c;
@@ -26,26 +27,26 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 const LOOPS: u64 = 400;
-/// Loops of shapes that tiles take: so many, at least, run every decision, and every pair of them.
+/// The number of tileable loops, enough to run every decision and every pair of decisions.
 const PLAIN: u64 = 300;
-/// Loops whose steps go in runs.
+/// The number of loops with runs.
 const RUNS: u64 = 150;
-/// Chunks in which the most runs side by side have room.
+/// A chunk size that fits the largest number of parallel runs.
 const LONG_CHUNK: u64 = 512;
-/// Zips whose sides are long.
+/// The number of zips with long inputs.
 const ZIPPED: u64 = 150;
-/// Loops over segments.
+/// The number of loops over segments.
 const NESTED: u64 = 300;
-/// Random programs of each kind that are looked at, by how many seeds, and how many at a time.
+/// The number of random programs of each kind, of seeds for each, and of programs per batch.
 const PROGRAMS: u64 = 1500;
 const SEEDS: u64 = 6;
 const TOGETHER: usize = 60;
-/// So many of the plain loops have tiles that are changed.
+/// The number of plain loops whose tiles are mutated.
 const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
-/// How often loops that have a dry run are cut.
+/// The number of random splits of loops with a dry run.
 const CUTS: u64 = 8;
-/// What ends with results in both compiled backends, of zips.
+/// Decisions of zips that finish with results in both compiled backends.
 const IN_ZIPS: [&str; 9] = [
     "buffer",
     "branch in buffer",
@@ -57,13 +58,14 @@ const IN_ZIPS: [&str; 9] = [
     "vectorise 8",
     "fission",
 ];
-/// More steps than this are not taken: arguments are drawn too, and some are long.
+/// The limit on steps: arguments are random, and some are long.
 const STEPS: u64 = 3000;
 /// Small chunks, so that small arrays have several.
 const CHUNK: u64 = 96;
 
-/// Runs a loop under some schedules, in whole and cut at random guards, by turns with the interpreter alone: its tiles
-/// evaluated, and compiled by Cranelift, which has chunks of the usual length. How many steps its evaluated tiles took.
+/// Runs a loop under some schedules, whole and split at random guards, alternating with the
+/// interpreter. Its tiles are evaluated, and compiled by Cranelift, which uses the usual chunk
+/// size. Returns the number of steps of the evaluated tiles.
 fn agrees(program: &Loop, args: &[Arg<'_>], seed: u64, chunk: u64, drawn: &mut Drawn) -> u64 {
     let interp = |backend: InterpBackend| {
         let kernel = backend.compile(program).expect("it is interpreted");
@@ -100,7 +102,7 @@ fn agrees(program: &Loop, args: &[Arg<'_>], seed: u64, chunk: u64, drawn: &mut D
     taken
 }
 
-/// The text of each tile is that tile.
+/// Checks that each tile's text parses into the same tile.
 fn round_trips(program: &Loop, schedule: &Schedule) {
     for tile in tiles(program, schedule) {
         let text = tile.show(program).to_string();
@@ -135,7 +137,7 @@ fn loops_over_segments() {
         taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
     }
     println!("{taken} steps, {drawn:#?}");
-    // Most are in tiles of the inner loops alone: where those have vectors, or what is rolled back is taken so.
+    // Most steps are in tiles of the inner loops alone, if these have vectors or rolled-back steps.
     assert!(drawn.in_segments > taken / 8, "{drawn:#?}");
     for word in [
         "segment in vectors",
@@ -163,7 +165,7 @@ fn loops_over_segments() {
     assert!(drawn.rolled_back > 20, "{drawn:#?}");
 }
 
-/// What segments of segments join onto elements is joined once, wherever spans end.
+/// Updates of array elements by nested segments happen once, wherever spans end.
 #[test]
 fn segments_with_a_dry_run() {
     let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
@@ -260,12 +262,13 @@ fn loops_that_fold_in_runs() {
     }
 }
 
-/// A seed with which a loop of a program is to run one of these decisions, or pairs of them, if there is one among
-/// some.
+/// A seed with which a loop of a program should run one of these decisions or pairs, if one of a
+/// few seeds does.
 fn promises(p: &Program, missing: &[String]) -> Option<u64> {
     let explained = Engine::interp().explain(&p.build().roots);
     let mut loops = explained.map_or(Vec::new(), |e| e.loops);
-    // Alone, decisions run soon: what is left are pairs, of a sub rate and what is around it.
+    // Single decisions run soon. The remaining ones are pairs of a sub rate and its surrounding
+    // rate.
     loops.retain(|l| l.program.rates.iter().any(|r| r.kind.is_sub()));
     let promises = |seed: &u64| {
         loops.iter().any(|l| {
@@ -279,7 +282,7 @@ fn promises(p: &Program, missing: &[String]) -> Option<u64> {
     (0..SEEDS).find(promises)
 }
 
-/// Loops as users' programs have them: some, and then those that may run what never ran before.
+/// Loops of user-style programs: some at first, then loops that may cover missing decisions.
 #[test]
 fn random_programs() {
     let mut drawn = Drawn::default();
@@ -290,9 +293,9 @@ fn random_programs() {
     let mut ran = 0;
     loop {
         let mut missing = drawn.undecided();
-        // No loops but those of programs have cursors.
+        // Only loops of programs have cursors.
         missing.extend((drawn.zipped == 0).then(|| "buffer".to_string()));
-        // Arrays here are short: what ran in vectors of one width stands for all of them.
+        // Arrays are short here, so vectors of one width represent all widths.
         missing.retain(|name| {
             let sub = name.split_once(" in vectorise").map(|(sub, _)| sub);
             let pair = sub.map(|sub| format!("{sub} in vectorise"));
@@ -325,8 +328,8 @@ fn random_programs() {
     }
 }
 
-/// What verifies of changed tiles stays inside of its memory, or the evaluator says where it does not. Its results are
-/// anything.
+/// Mutated tiles that verify stay within their memory, or the evaluator reports the violation.
+/// Their results are arbitrary.
 #[test]
 fn changed_tiles_stay_inside() {
     let (mut ran, mut drawn) = (0, Drawn::default());

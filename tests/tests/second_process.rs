@@ -1,10 +1,12 @@
-//! The cache on disk across processes: each child is this program again, with one test of it.
+//! The cache on disk across processes.
+//!
+//! Each child process is this program again, with one of its tests.
 
 use livefusion::prelude::*;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The variable that makes a child of a process; it holds what data there is.
+/// The variable that marks a child process and holds its data size.
 const CHILD: &str = "LIVEFUSION_TEST_CHILD";
 
 /// A program of several loops, with a filter and a scan.
@@ -16,7 +18,7 @@ fn program(n: usize, least: f64) -> (Array<f64>, Array<f64>, Array<f64, Ix0>) {
     (shares.scan(0.0, |a, b| a + b), shares, total)
 }
 
-/// What a child does and says; it is a test that only checks something when a parent started it.
+/// The body of a child. It checks something only if a parent started it.
 #[test]
 fn child() {
     let Ok(n) = std::env::var(CHILD) else { return };
@@ -46,7 +48,7 @@ fn start(folder: &Path, n: usize) -> Child {
         .expect("it starts")
 }
 
-/// Hits, refusals and runs of the compiler; and the results.
+/// Hits, rejections and compiler runs; and the results.
 fn end(child: Child) -> ([u64; 3], String) {
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success());
@@ -67,7 +69,7 @@ fn the_second_process_compiles_nothing() {
     assert_eq!(first, [0, 0, loops]);
     let (second, again) = end(start(&folder, 100));
     assert_eq!((second, again), ([loops, 0, 0], results.clone()));
-    // Other data and another constant, the same code.
+    // Other data and another constant use the same code.
     let (third, other) = end(start(&folder, 1000));
     assert_eq!(third, [loops, 0, 0]);
     assert_ne!(other, results);

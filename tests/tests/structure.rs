@@ -1,5 +1,7 @@
-//! What `programs` does not count: loops of one result, and index functions. Each is one loop with at most
-//! one counter per rate, in which no element is read, and no operator evaluated, more often than demanded.
+//! Loops of single results and of index functions, which `programs` does not count.
+//!
+//! Each is one loop with at most one counter per rate. No element is read, and no operator
+//! evaluated, more often than demanded.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -11,7 +13,7 @@ use loop_lang::ir::{Loop, RateKind, StmtKind, Type};
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// The one loop of a program.
+/// The only loop of a program.
 fn one_loop(roots: &[&Arc<Node>]) -> Loop {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
     let explained = Engine::interp().explain(&roots).expect("it can be planned");
@@ -22,7 +24,7 @@ fn one_loop(roots: &[&Arc<Node>]) -> Loop {
         other => other.counter(),
     });
     assert!(counters.count() <= program.rates.len());
-    // No other variable counts: only counters go up by one.
+    // No other variable counts: only counters increase by one.
     let mut ups = 0;
     for (_, block) in program.blocks.iter() {
         for s in &block.stmts {
@@ -35,7 +37,8 @@ fn one_loop(roots: &[&Arc<Node>]) -> Loop {
     program
 }
 
-/// Runs a loop on these columns (in the order of its array parameters) and these scalars, as one span.
+/// Runs a loop on these columns (in the order of its array parameters) and these scalars, as one
+/// span.
 fn count(program: &Loop, columns: &[(Ty, Vec<u64>)], scalars: &[Const]) -> Counts {
     let kernel = InterpBackend::counting()
         .compile_kernel(program)
@@ -50,7 +53,7 @@ fn count(program: &Loop, columns: &[(Ty, Vec<u64>)], scalars: &[Const]) -> Count
         .iter()
         .map(|p| match program.ty(p.var) {
             Type::Array(_) => Arg::Array(arrays.next().expect("a column").view()),
-            // What is not given is a starting value.
+            // The remaining parameters are starting values.
             Type::Scalar(ty) => Arg::Scalar(scalars.next().copied().unwrap_or(Const::zero(ty))),
         })
         .collect();
@@ -100,7 +103,7 @@ fn filter_sum() {
     let program = one_loop(&[sum.node()]);
     let c = count(&program, &[floats(&[1.0, -2.0, 3.0])], &[Const::f64(0.0)]);
     assert_eq!((reads(&c), writes(&c), c.op(Op::Gt)), (3, 0, 3));
-    // Nobody asks how many there are: the subrate counts nothing.
+    // The count is not requested, so the subrate has no counter.
     assert!(
         program
             .rates
@@ -127,7 +130,7 @@ fn an_array_beside_its_reverse() {
     let both = ys.zip_with(&ys.reverse(), |x, y| x.max(y));
     let program = one_loop(&[both.node()]);
     let c = count(&program, &[ints(&[1, 2, 3, 4])], &lengths(&program, 4));
-    // In step and at an index: two reads and two products per element, no array between.
+    // In step and at an index: two reads and two products per element, no intermediate array.
     assert_eq!((reads(&c), writes(&c), c.op(Op::Mul)), (8, 4, 8));
 }
 
@@ -141,7 +144,7 @@ fn chosen_elements_of_a_map() {
     let program = one_loop(&[ys.node()]);
     let (indices, values) = ((Ty::U64, vec![3, 0]), floats(&[1.0, 2.0, 3.0, 4.0]));
     let c = count(&program, &[indices, values], &lengths(&program, 4));
-    // Only what is chosen is computed: an index, an element, a product each.
+    // Only selected elements are computed: an index, an element and a product each.
     assert_eq!((reads(&c), writes(&c), c.op(Op::Mul)), (4, 2, 2));
 }
 

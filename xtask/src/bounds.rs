@@ -1,17 +1,17 @@
-//! Counts that may fall but not grow: `bounds.txt` has the largest allowed value of each.
+//! Bounds of counts, which may fall but not grow: `bounds.txt` lists them.
 
 use crate::run::Outcome;
 
 const BOUNDS: &str = include_str!("../bounds.txt");
 
-/// Counts, held against their bounds as they come.
+/// Collects counts and compares them with their bounds.
 #[derive(Default)]
 pub struct Held {
     broken: Vec<String>,
 }
 
 impl Held {
-    /// Prints a count beside its bound.
+    /// Prints a count and its bound.
     pub fn hold(&mut self, name: &str, count: usize) {
         let bound = bound(name);
         let note = match bound {
@@ -27,7 +27,7 @@ impl Held {
         }
     }
 
-    /// Fails if a count was beyond its bound.
+    /// Fails if a count exceeded its bound.
     pub fn finish(self) -> Outcome {
         match self.broken.as_slice() {
             [] => Ok(()),

@@ -1,32 +1,39 @@
-//! The gates of a change, in three sizes.
+//! Checks of a change, in three sizes.
 
 use crate::run::{Outcome, line, output, run};
-use crate::{tidy, times, tools};
+use crate::{sanitize, tidy, times, tools};
 use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Lints of the whole workspace.
 const LINTS: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
-/// Sets of features that the workspace's build does not cover.
-const FEATURES: [&str; 8] = [
+/// Feature sets that the workspace's build does not cover.
+const FEATURES: [&str; 4] = [
     "-p livefusion --no-default-features",
-    "-p livefusion --no-default-features --features jit",
     "-p livefusion --features ndarray,fft,half,matmul",
-    "-p livefusion --features complex",
-    "-p livefusion --features io --all-targets",
-    "-p livefusion --features arrow --all-targets",
     "-p livefusion-repl --no-default-features",
     "-p livefusion -p livefusion-bench -p livefusion-tests \
      --features livefusion/cuda,livefusion-bench/arrow,livefusion-bench/cuda,livefusion-tests/cuda \
      --lib --bins --bench columns",
 ];
 
-/// The pages of documentation, with all features.
+/// Features by themselves: the sets above and the workspace have them beside others.
+const SINGLE_FEATURES: [&str; 4] = [
+    "-p livefusion --no-default-features --features jit",
+    "-p livefusion --features complex",
+    "-p livefusion --features io --all-targets",
+    "-p livefusion --features arrow --all-targets",
+];
+
+/// The documentation, with all features.
 const PAGES: &str = "cargo doc --workspace --no-deps --features \
      livefusion/ndarray,livefusion/arrow,livefusion/cuda,livefusion/fft,livefusion/half,livefusion/matmul";
 
-/// Format, lints, house rules, and the tests of the packages that changed since the main branch.
+/// Runs the quick checks.
+///
+/// They are format, lints, house rules, and the tests of the packages that changed since the main
+/// branch.
 pub fn fast() -> Outcome {
     run(&mut line("cargo fmt --check"))?;
     tidy::check()?;
@@ -42,19 +49,15 @@ pub fn fast() -> Outcome {
     Ok(())
 }
 
-/// All checks but those that take hours.
+/// Runs all checks except searches that take hours.
 pub fn full() -> Outcome {
     run(&mut line("cargo fmt --check"))?;
     tidy::check()?;
     times::counts()?;
     run(&mut line(LINTS))?;
-    for features in FEATURES {
-        run(&mut line(&format!(
-            "cargo clippy {features} -- -D warnings"
-        )))?;
-    }
+    lint(&FEATURES)?;
     run(line(PAGES).env("RUSTDOCFLAGS", "-D warnings"))?;
-    // The README's test command. Each failure is told, not the first alone.
+    // The README's test command. It reports all failures, not only the first.
     run(&mut line("cargo test --workspace --no-fail-fast"))?;
     package("--no-verify")?;
     let mut sections = vec!["short", "models"];
@@ -62,15 +65,26 @@ pub fn full() -> Outcome {
         true => sections.push("c"),
         false => eprintln!("SKIPPED: C under sanitizers: gcc has no libasan"),
     }
-    tools::sanitize(&sections)
+    sanitize::sections(&sections)
 }
 
-/// Searches that take hours.
+/// Lints sets of features.
+fn lint(sets: &[&str]) -> Outcome {
+    for set in sets {
+        run(&mut line(&format!("cargo clippy {set} -- -D warnings")))?;
+    }
+    Ok(())
+}
+
+/// Runs searches that take hours.
 pub fn nightly() -> Outcome {
     full()?;
+    lint(&SINGLE_FEATURES)?;
+    let compilers = "cargo test -p livefusion-tests --test all compilers::";
+    run(line(compilers).env("LOOP_SHARE", "1"))?;
     times::all()?;
     package("")?;
-    tools::sanitize(&[])?;
+    sanitize::sections(&[])?;
     for backend in ["jit", "c", "tiered"] {
         tools::program("hunt", &["--programs", "20000", "--backend", backend])?;
     }
@@ -78,7 +92,7 @@ pub fn nightly() -> Outcome {
     tools::program("seed_faults", &[])
 }
 
-/// Packs the packages that are published.
+/// Packages the published crates.
 fn package(verify: &str) -> Outcome {
     let mut cargo = line(&format!("cargo package --allow-dirty --quiet {verify}"));
     let manifests = output(&mut line("git ls-files */Cargo.toml"))?;
@@ -107,7 +121,7 @@ fn changed() -> Outcome<BTreeSet<String>> {
     Ok(packages)
 }
 
-/// The package that a file belongs to.
+/// The package of a file.
 fn package_of(file: &str) -> Outcome<Option<String>> {
     let mut folder = file;
     while let Some((parent, _)) = folder.rsplit_once('/') {
@@ -119,7 +133,7 @@ fn package_of(file: &str) -> Outcome<Option<String>> {
     Ok(None)
 }
 
-/// The name of a manifest's package.
+/// The package name in a manifest.
 fn package_name(manifest: &str) -> Option<String> {
     let name = manifest
         .lines()

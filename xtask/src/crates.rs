@@ -1,13 +1,13 @@
-//! How many crates a build takes, and which.
+//! Dependency counts: the crates of a build.
 
 use crate::bounds::Held;
 use crate::run::{Outcome, line, output};
 use std::collections::BTreeSet;
 
-/// Crates that need a system under them: a browser has none.
+/// Crates that need an operating system, which a browser lacks.
 const NATIVE: [&str; 4] = ["libc", "libloading", "memmap2", "tempfile"];
 
-/// Holds the trees of dependencies against their bounds.
+/// Compares the dependency trees with their bounds.
 pub fn hold(held: &mut Held) -> Outcome {
     let bare = tree("-p livefusion --no-default-features")?;
     held.hold("crates: bare library", bare.len());
@@ -25,7 +25,7 @@ pub fn hold(held: &mut Held) -> Outcome {
     Ok(())
 }
 
-/// The names of the crates that a selection is built from, once for each version.
+/// The names of the crates in a selection's build, once per version.
 fn tree(selection: &str) -> Outcome<Vec<String>> {
     let command = format!("cargo tree --locked -e normal,build --prefix none {selection}");
     let text = output(&mut line(&command))?;

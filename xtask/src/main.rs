@@ -11,7 +11,9 @@
 mod bounds;
 mod ci;
 mod crates;
+mod gpu;
 mod run;
+mod sanitize;
 mod tidy;
 mod times;
 mod tools;
@@ -24,7 +26,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  tidy [--tests]        check the house rules; --tests lists the tests of each combinator
+  tidy [--tests | --prose]
+                        check the house rules; list the tests of each combinator, or the prose of each folder
   times [--counts]      time the builds that users meet; --counts only counts crates and functions
   ci fast               under five minutes: format, lints, tidy, tests of the changed packages
   ci full               every gate of a change; CI runs it
@@ -35,7 +38,11 @@ cargo xtask COMMAND
   loops [ARGS]          run random loops and mutants
   hunt [ARGS]           run random programs for long
   faults [ARGS]         seed faults one by one; the tests must catch each
-  sanitize [ARGS]       run tests under sanitizers and fuzzers
+  sanitize [short] [SECTION...]
+                        run tests under sanitizers and fuzzers: c, models, rust, threads, fuzz
+  nvrtc                 fetch NVIDIA's compiler, which tests of kernels use, into the user's cache
+  gpu pack FOLDER       build the programs that benches/gpu/run.sh starts on a machine with a GPU
+  gpu sass              count instructions of kernels beside those of CUB
 ";
 
 fn main() -> ExitCode {
@@ -61,6 +68,7 @@ fn command() -> Outcome {
     match (name.as_str(), rest.as_slice()) {
         ("tidy", []) => tidy::check(),
         ("tidy", ["--tests"]) => tidy::list_tests(),
+        ("tidy", ["--prose"]) => tidy::list_prose(),
         ("times", []) => times::all(),
         ("times", ["--counts"]) => times::counts(),
         ("ci", ["fast"]) => ci::fast(),
@@ -70,7 +78,10 @@ fn command() -> Outcome {
         ("dist", []) => tools::dist(),
         ("programs" | "loops" | "hunt", args) => tools::program(&name, args),
         ("faults", args) => tools::program("seed_faults", args),
-        ("sanitize", args) => tools::sanitize(args),
+        ("sanitize", args) => sanitize::sections(args),
+        ("nvrtc", []) => gpu::nvrtc(),
+        ("gpu", ["pack", folder]) => gpu::pack(folder),
+        ("gpu", ["sass"]) => gpu::sass(),
         ("help", _) => {
             print!("{HELP}");
             Ok(())

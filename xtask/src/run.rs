@@ -1,10 +1,12 @@
-//! Other programs, run with their command line shown.
+//! Subprocesses, run with their command line shown.
 
 use std::error::Error;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The result of a command; any error ends it with a message.
+/// Specialises `Result` for commands.
+///
+/// An error ends the command with a message.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Splits a command line at its spaces.
@@ -15,7 +17,9 @@ pub fn line(line: &str) -> Command {
     command
 }
 
-/// Runs a program, and fails if it fails. Shows its command line and how long it took.
+/// Runs a program.
+///
+/// Fails if the program fails. Prints its command line and duration.
 pub fn run(command: &mut Command) -> Outcome<Duration> {
     let shown = show(command);
     eprintln!("$ {shown}");
@@ -31,7 +35,9 @@ pub fn run(command: &mut Command) -> Outcome<Duration> {
     }
 }
 
-/// The standard output of a program, which must succeed.
+/// Returns the standard output of a program.
+///
+/// The program must succeed.
 pub fn output(command: &mut Command) -> Outcome<String> {
     let output = command
         .output()

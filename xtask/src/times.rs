@@ -1,4 +1,4 @@
-//! The builds that users meet: how long they take, and how much there is to build.
+//! Build times of users' programs, and their code and crate counts.
 
 use crate::bounds::Held;
 use crate::crates;
@@ -23,15 +23,15 @@ fn main() -> livefusion::Result<()> {
 /// A build of a program of ten lines.
 struct Build {
     name: &'static str,
-    /// The command of cargo.
+    /// The cargo command.
     command: &'static str,
-    /// Whether the program is changed before.
+    /// Whether the program is changed before the build.
     is_again: bool,
-    /// Seconds that it should take at most, if that is said.
+    /// The target time in seconds, if there is one.
     target: Option<f64>,
 }
 
-/// The builds, in this order.
+/// The builds, in order.
 const BUILDS: [Build; 5] = [
     Build {
         name: "ten lines: check, from nothing",
@@ -65,7 +65,9 @@ const BUILDS: [Build; 5] = [
     },
 ];
 
-/// Prints all figures: times are reported, counts are held.
+/// Prints all figures.
+///
+/// Times are reported; counts are compared with their bounds.
 pub fn all() -> Outcome {
     let folder = Scratch::new()?;
     let first = folder.0.join("first");
@@ -104,25 +106,27 @@ pub fn all() -> Outcome {
     held.finish()
 }
 
-/// Holds the counts of crates, which need no build.
+/// Compares the crate counts with their bounds.
+///
+/// They need no build.
 pub fn counts() -> Outcome {
     let mut held = Held::default();
     crates::hold(&mut held)?;
     held.finish()
 }
 
-/// Runs cargo in a folder, with this target folder.
+/// Runs cargo in a folder with a target folder.
 fn cargo(command: &str, folder: &Path, target: &Path) -> Outcome<Duration> {
     let mut cargo = line(&format!("cargo {command} --quiet"));
     cargo.current_dir(folder).env("CARGO_TARGET_DIR", target);
-    // Each as a newcomer has it: choices of this shell do not count.
+    // A newcomer's environment: settings of this shell are removed.
     for chosen in ["CARGO_INCREMENTAL", "RUSTFLAGS", "CARGO_BUILD_JOBS"] {
         cargo.env_remove(chosen);
     }
     run(&mut cargo)
 }
 
-/// The functions of the library that the compiler made code of, each for one choice of types.
+/// The number of monomorphised library functions in the build.
 fn functions(target: &Path) -> Outcome<usize> {
     let mut count = 0;
     for entry in fs::read_dir(target.join("debug/deps"))? {
@@ -149,7 +153,7 @@ fn manifest() -> Outcome<String> {
     ))
 }
 
-/// Changes a program a little.
+/// Changes a program slightly.
 fn change(main: &Path) -> Outcome {
     let text = fs::read_to_string(main)?;
     Ok(fs::write(
@@ -158,7 +162,7 @@ fn change(main: &Path) -> Outcome {
     )?)
 }
 
-/// A folder of its own below the system's temporary ones, gone at the end.
+/// A temporary folder, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -171,7 +175,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A folder that stays is no fault of the figures.
+        // A leftover folder does not affect the figures.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

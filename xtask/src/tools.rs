@@ -1,6 +1,7 @@
 //! Golden texts, releases, and the programs that search for faults.
 
 use crate::run::{Outcome, line, output, run};
+use crate::sanitize;
 use std::fs;
 use std::path::Path;
 
@@ -48,22 +49,12 @@ pub fn program(name: &str, args: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Runs tests under sanitizers and fuzzers.
-pub fn sanitize(args: &[&str]) -> Outcome {
-    run(line("tests/sanitize.sh").args(args))?;
-    Ok(())
-}
-
 /// Packs the shell with its licences.
 pub fn dist() -> Outcome {
     run(&mut line(
         "cargo build --release --locked -p livefusion-repl",
     ))?;
-    let host = output(&mut line("rustc -vV"))?;
-    let host = host
-        .lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .ok_or("rustc names no host")?;
+    let host = sanitize::host()?;
     let name = format!("lf-{}-{host}", env!("CARGO_PKG_VERSION"));
     let folder = Path::new("target/dist").join(&name);
     fs::create_dir_all(&folder)?;

@@ -27,7 +27,7 @@ LF_DEVICE typename Group::Part lf_pass_on(const Params &p, const lf_launch &laun
   const lf_passing<Group, THREADS> room(launch, level);
   const lf_scanned<Part> scanned = lf_scan_block<Group, THREADS>(p, own, room.warps);
   const Part before = *room.before;
-  // All have read it, and what the warps came to.
+  // All threads have read it, and the sums of the warps.
   __syncthreads();
   if (threadIdx.x == 0) *room.before = Group::join(p, before, scanned.all);
   return Group::join(p, before, scanned.before);

@@ -26,7 +26,7 @@ template <class L> struct lf_rows {
   }
 };
 
-// Whoever has work in a tile runs it, to its end or up to an exit. Returns whether it ran: a pass may only sum it up.
+// Runs the tile's work to its end or up to an exit. Returns whether it ran: a pass may only sum it up.
 template <class L, class Work>
 LF_DEVICE bool lf_do(const typename L::Params &p, const lf_launch &launch, u64 tile, const lf_tiles_of_block<L> &tiles,
                      const Work &work) {

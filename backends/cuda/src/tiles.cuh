@@ -451,7 +451,7 @@ template <class L> LF_DEVICE void lf_in_order(const typename L::Params &p, const
   for (u32 side = 0; tile < following.tiles; side = (side + 1) % 3) {
     following.show();
     lf_copies_done();
-    // The next tile's elements are there, and no thread is in the last one's room.
+    // The next tile's elements are there, and no thread uses the last one's memory.
     __syncthreads();
     const u32 after_next = tickets[1];
     following.take(launch);

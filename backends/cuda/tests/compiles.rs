@@ -1,6 +1,6 @@
 //! NVRTC compiles all golden loops' kernels with few registers and hardly any spills.
 //!
-//! It is searched where `nvrtc.sh` puts it. Without it the tests are skipped.
+//! It is searched where `cargo xtask nvrtc` puts it. Without it the tests are skipped.
 
 use crate::record::{Accepted, accepted, times};
 use crate::support::{golden_texts, parse};
@@ -22,7 +22,7 @@ fn nvrtc() -> Option<Nvrtc> {
     match Nvrtc::find() {
         Ok(found) => Some(found),
         Err(Fault::Missing(why)) => {
-            eprintln!("SKIPPED: {why}\n`backends/cuda/nvrtc.sh` fetches it");
+            eprintln!("SKIPPED: {why}\n`cargo xtask nvrtc` fetches it");
             None
         }
         Err(other) => panic!("{other}"),

@@ -15,7 +15,7 @@ use std::path::Path;
 fn nvrtc() -> Option<Nvrtc> {
     let found = Nvrtc::find();
     if let Err(why) = &found {
-        eprintln!("SKIPPED: {why}\n`backends/cuda/nvrtc.sh` fetches it");
+        eprintln!("SKIPPED: {why}\n`cargo xtask nvrtc` fetches it");
     }
     found.ok()
 }

@@ -80,7 +80,7 @@ fn it_is_found_where_users_have_it() {
         .ok()
         .and_then(|n| n.path()?.parent().map(Path::to_path_buf))
     else {
-        eprintln!("SKIPPED: no NVRTC in a folder here; `backends/cuda/nvrtc.sh` fetches it");
+        eprintln!("SKIPPED: no NVRTC in a folder here; `cargo xtask nvrtc` fetches it");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

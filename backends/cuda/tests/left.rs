@@ -394,8 +394,8 @@ fn faults_of_rows_are_found() {
     let faults = [
         (
             "a thread goes on where it leaves",
-            "(p, launch, launch.first + i, near, u32(i - begin), state);\n      if (how != LF_GOES_ON) return lf_exit{i, i, how};\n    }\n    return lf_nowhere();\n  }\n};\n\n// Whoever",
-            "(p, launch, launch.first + i, near, u32(i - begin), state);\n    }\n    return lf_nowhere();\n  }\n};\n\n// Whoever",
+            "(p, launch, launch.first + i, near, u32(i - begin), state);\n      if (how != LF_GOES_ON) return lf_exit{i, i, how};\n    }\n    return lf_nowhere();\n  }\n};\n\n// Runs the tile's work",
+            "(p, launch, launch.first + i, near, u32(i - begin), state);\n    }\n    return lf_nowhere();\n  }\n};\n\n// Runs the tile's work",
         ),
         (
             "a row goes on where it is left",

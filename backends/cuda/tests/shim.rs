@@ -122,8 +122,8 @@ const FAULTS: &[Fault] = &[
     ),
     (
         "threads do not wait for each other's copies",
-        "is in the last one's room.\n    __syncthreads();",
-        "is in the last one's room.",
+        "uses the last one's memory.\n    __syncthreads();",
+        "uses the last one's memory.",
         "of a shared array, which nobody wrote",
     ),
     (

@@ -114,7 +114,7 @@ fn faults_are_found() {
         ),
         (
             "what comes before a tile changes while threads read it",
-            "  // All have read it, and what the warps came to.\n  __syncthreads();",
+            "  // All threads have read it, and the sums of the warps.\n  __syncthreads();",
             "",
         ),
         (

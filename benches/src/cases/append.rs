@@ -1,11 +1,13 @@
-//! One array behind the other, each changed on the way.
+//! One array after the other, each mapped first.
 
 use super::{Agreement, Case, Ours, fused, prepared, unfused};
 use crate::data::{Data, Input, uniform};
 use livefusion::prelude::*;
 use ndarray::{ArrayView1, Axis, concatenate};
 
-/// The case. Its elements are those of the result.
+/// Appends two mapped arrays.
+///
+/// Its elements are those of the result.
 pub const CASE: Case = Case {
     name: "append",
     file: "maps.c",

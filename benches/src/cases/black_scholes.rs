@@ -1,4 +1,4 @@
-//! Black-Scholes: what a call and a put are worth, of price, strike and years.
+//! Black-Scholes: the values of a call and a put from price, strike and years.
 
 use super::{Agreement, Case, fused, prepared, rayon};
 use crate::data::{Data, Input, Random};

@@ -1,11 +1,15 @@
-//! A sparse matrix in compressed rows times a vector. Rows have 0 to 32 elements, in random columns.
+//! A sparse matrix in compressed rows times a vector.
+//!
+//! Rows have 0 to 32 elements, in random columns.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon};
 use crate::data::{Data, Input, Random, uniform};
 use livefusion::prelude::*;
 use rayon::prelude::*;
 
-/// The case. Its elements are those of the matrix.
+/// Multiplies the matrix and the vector.
+///
+/// Its elements are those of the matrix.
 pub const CASE: Case = Case {
     name: "csrProduct",
     file: "csr.c",

@@ -1,4 +1,4 @@
-//! The sum of the products of pairs of vectors of the plane, which are four arrays.
+//! The sum of dot products of plane vectors, stored in four arrays.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 
-/// The case.
+/// Sums the dot products.
 pub const CASE: Case = Case {
     name: "dotProduct",
     file: "folds.c",

@@ -1,4 +1,4 @@
-//! Exits at every rate: loops that end where a test says so, here after nearly all elements.
+//! Exits at every rate: loops that a test ends, here after nearly all elements.
 
 use super::mixtures::{lengths, segments};
 use super::{Agreement, Case, Ours, fused, prepared};
@@ -24,7 +24,7 @@ const fn exit(
     }
 }
 
-/// Where the first element above 0.99 is.
+/// Finds the first element above 0.99.
 pub const POSITION: Case = exit(
     "position",
     input,
@@ -37,7 +37,7 @@ pub const POSITION: Case = exit(
     &[fused(position)],
 );
 
-/// The sum of the elements before it.
+/// Sums the elements before it.
 pub const TAKE_WHILE_SUM: Case = exit(
     "takeWhileSum",
     input,
@@ -50,7 +50,9 @@ pub const TAKE_WHILE_SUM: Case = exit(
     &[fused(take_while_sum)],
 );
 
-/// Behind a filter: what is above 0.5 before the first that is above 0.99, and its sum.
+/// Filters before the exit.
+///
+/// It keeps the elements above 0.5 before the first above 0.99, and sums them.
 pub const FILTER_TAKE_WHILE: Case = exit(
     "filterTakeWhile",
     input,
@@ -65,7 +67,9 @@ pub const FILTER_TAKE_WHILE: Case = exit(
     &[fused(filter_take_while)],
 );
 
-/// Around segments: sums of segments before the first that is above a limit.
+/// Exits from a loop over segments.
+///
+/// It sums segments before the first sum above a limit.
 pub const SEGMENT_TAKE_WHILE: Case = exit(
     "segmentTakeWhile",
     segmented,
@@ -80,7 +84,9 @@ pub const SEGMENT_TAKE_WHILE: Case = exit(
     &[fused(segment_take_while)],
 );
 
-/// Within segments: the sum of products with a factor of the segment's, before the first that is above a limit.
+/// Exits from within segments.
+///
+/// It sums products with a factor per segment, before the first product above a limit.
 pub const NESTED_TAKE_WHILE: Case = exit(
     "nestedTakeWhile",
     |n| {
@@ -104,10 +110,10 @@ pub const NESTED_TAKE_WHILE: Case = exit(
     &[fused(nested_take_while)],
 );
 
-/// More than any of 64 numbers add up to.
+/// More than the sum of any 64 numbers.
 const MOST: f64 = 100.0;
 
-/// Numbers as below, of which one is far more; the lengths of segments.
+/// Numbers as below with one large one, and the lengths of segments.
 fn segmented(n: usize) -> Input {
     let column = input(n).swap_remove(0);
     let numbers = column.of::<f64>().iter();
@@ -115,7 +121,7 @@ fn segmented(n: usize) -> Input {
     vec![Data::input(numbers.collect()), lengths(n)]
 }
 
-/// Numbers from 0 to 0.9, but for one, which is among the last.
+/// Numbers from 0 to 0.9, except one near the end.
 fn input(n: usize) -> Input {
     let mut numbers: Vec<f64> = uniform(1, n).of::<f64>().iter().map(|x| 0.9 * x).collect();
     if let Some(last) = numbers.iter_mut().rev().nth(n / 100) {

@@ -1,4 +1,4 @@
-//! The elements plus 1 that are above 1.5, and the largest of them.
+//! Elements plus 1 that are above 1.5, and their maximum.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 
-/// The case.
+/// Filters and takes the maximum.
 pub const CASE: Case = Case {
     name: "filterMax",
     file: "filter_max.c",

@@ -1,4 +1,6 @@
-//! The elements above 0.5, the sum of all, and the sum of those kept. Half of them are, in random order.
+//! The elements above 0.5, and the sums before and after this filter.
+//!
+//! Half of the elements are kept, in random order.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
@@ -6,7 +8,7 @@ use livefusion::prelude::*;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 
-/// The case.
+/// Filters and sums before and after.
 pub const CASE: Case = Case {
     name: "filterSum",
     file: "filter_sum.c",

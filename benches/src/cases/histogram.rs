@@ -1,4 +1,4 @@
-//! How many elements have each key.
+//! Histograms of keys.
 
 use super::{Agreement, Case, Ours, Rust, fused, prepared, rayon};
 use crate::data::{Data, Input, Random};
@@ -20,10 +20,14 @@ const fn histogram(name: &'static str, input: fn(usize) -> Input) -> Case {
     }
 }
 
-/// 256 bins: all in the first-level cache.
+/// Counts in 256 bins.
+///
+/// They fit in the first-level cache.
 pub const SMALL: Case = histogram("histogram256", |n| keys(n, 256));
 
-/// A million bins: more than a second-level cache holds.
+/// Counts in a million bins.
+///
+/// They exceed a second-level cache.
 pub const LARGE: Case = histogram("histogram1M", |n| keys(n, 1_000_000));
 
 fn keys(n: usize, bins: u64) -> Input {

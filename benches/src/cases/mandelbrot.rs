@@ -1,4 +1,4 @@
-//! How many steps each point of the plane takes to leave a circle, 256 at most: a loop per element.
+//! Escape times of plane points, at most 256: a loop per element.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon};
 use crate::data::{Data, Input};
@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 const LIMIT: u32 = 256;
 
-/// The case. With contraction a few points at the border leave earlier or later.
+/// Counts the steps of points in memory.
+///
+/// With contraction a few points at the border escape earlier or later.
 pub const CASE: Case = Case {
     name: "mandelbrot",
     file: "mandelbrot.c",
@@ -19,7 +21,9 @@ pub const CASE: Case = Case {
     rust: &[fused(by_iterators), rayon(in_parallel)],
 };
 
-/// The same of points that are not in memory but generated. The input says how many there are in a row.
+/// Counts the steps of generated points.
+///
+/// The input is the number of points in a row.
 pub const GENERATED: Case = Case {
     name: "mandelbrotGenerated",
     file: "mandelbrot.c",
@@ -60,7 +64,7 @@ fn ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     })
 }
 
-/// The steps of a point.
+/// The number of steps of a point.
 fn escapes(cx: Exp<f32>, cy: Exp<f32>) -> Exp<u32> {
     let (.., n) = while_loop(
         (0.0f32, 0.0f32, 0u32),

@@ -1,4 +1,4 @@
-//! Each number doubled; a constant added to the result, and subtracted from it.
+//! Each number doubled, then a constant added and subtracted.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 
-/// The case.
+/// Maps twice.
 pub const CASE: Case = Case {
     name: "mapMap",
     file: "maps.c",

@@ -5,7 +5,7 @@ use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
 use rayon::prelude::*;
 
-/// The case.
+/// Finds the largest sum.
 pub const CASE: Case = Case {
     name: "maxSegmentSum",
     file: "max_segment_sum.c",

@@ -1,4 +1,4 @@
-//! The mean, and the variance as the mean of squares less the square of the mean.
+//! The mean, and the variance as the mean of squares minus the squared mean.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 
-/// The case.
+/// Computes both moments.
 pub const CASE: Case = Case {
     name: "meanVariance",
     file: "folds.c",

@@ -1,4 +1,6 @@
-//! Mixtures: ideas that kernels have one by one, together in one loop. Each is right to the last bit, or sums floats.
+//! Mixtures: several kernel features in one loop.
+//!
+//! Each result is exact, or a sum of floats.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random, uniform};
@@ -24,7 +26,9 @@ const fn mixture(
     }
 }
 
-/// A `while` beside a fold: how many steps numbers take to 1 by Collatz' rule, 64 at most, and the sum of the numbers.
+/// Combines a `while` with a fold.
+///
+/// It counts the steps of numbers to 1 by Collatz' rule, 64 at most, and sums the numbers.
 pub const WHILE_SUM: Case = mixture(
     "whileSum",
     Agreement::Exact,
@@ -65,7 +69,9 @@ fn while_sum(input: &Input) -> Vec<Data> {
     ]
 }
 
-/// A filter within segments with a fold and a written result: what is above 0.5, and its sum in each segment.
+/// Filters within segments, with a fold and a written result.
+///
+/// It keeps the elements above 0.5, and sums them in each segment.
 pub const SEGMENT_FILTER: Case = mixture(
     "segmentFilter",
     Agreement::Within(1e-12),
@@ -96,7 +102,9 @@ fn segment_filter(input: &Input) -> Vec<Data> {
     vec![Data::result(sums), Data::result(kept)]
 }
 
-/// A maximum beside a trap: elements at given places, which are checked, and the largest of them.
+/// Takes a maximum over checked reads.
+///
+/// It reads elements at given indices and finds the largest.
 pub const MAX_TRAP: Case = mixture(
     "maxTrap",
     Agreement::Exact,
@@ -117,7 +125,7 @@ pub const MAX_TRAP: Case = mixture(
     &[fused(max_trap)],
 );
 
-/// Elements of what is read at given places: half of a first-level cache.
+/// The elements of the table that is read at given indices: half of a first-level cache.
 const TABLE: usize = 2048;
 
 fn max_trap(input: &Input) -> Vec<Data> {
@@ -128,7 +136,9 @@ fn max_trap(input: &Input) -> Vec<Data> {
     vec![Data::result(found), Data::result(vec![most])]
 }
 
-/// A scan behind a filter with a cast: the positive ones of small integers, summed up as large ones.
+/// Scans a filtered stream with a cast.
+///
+/// It sums up the positive ones of small integers as large integers.
 pub const FILTER_CAST_SCAN: Case = mixture(
     "filterCastScan",
     Agreement::Exact,
@@ -157,7 +167,9 @@ fn filter_cast_scan(input: &Input) -> Vec<Data> {
     vec![Data::result(sums)]
 }
 
-/// A histogram beside a fold: how many keys of each of 256 there are, and the sum of the keys.
+/// Builds a histogram and a fold.
+///
+/// It counts keys in 256 bins and sums the keys.
 pub const HISTOGRAM_SUM: Case = mixture(
     "histogramSum",
     Agreement::Exact,
@@ -194,7 +206,9 @@ fn histogram_sum(input: &Input) -> Vec<Data> {
     vec![Data::result(counts), Data::result(vec![sum])]
 }
 
-/// A gather in segments: elements at given places, and their sum in each segment.
+/// Gathers in segments.
+///
+/// It reads elements at given indices and sums them in each segment.
 pub const SEGMENT_GATHER: Case = mixture(
     "segmentGather",
     Agreement::Within(1e-12),
@@ -225,8 +239,9 @@ fn segment_gather(input: &Input) -> Vec<Data> {
     vec![Data::result(sums), Data::result(found)]
 }
 
-/// Two filters, a scan and three folds: the large ones and their sum, the small ones and theirs, all sums so far, the
-/// largest.
+/// Combines two filters, a scan and three folds.
+///
+/// It keeps large and small elements, sums each kind, scans all sums, and finds the largest.
 pub const MANY: Case = mixture(
     "filtersScanFolds",
     Agreement::Within(1e-9),
@@ -265,20 +280,22 @@ fn many(input: &Input) -> Vec<Data> {
     columns.map(Data::result).collect()
 }
 
-/// `n` integers from the first to below the second.
+/// `n` integers in a half-open range.
 fn integers(n: usize, from: i64, to: i64) -> Vec<i64> {
     let mut random = Random::new(5);
     let below = to.abs_diff(from);
     (0..n).map(|_| from + random.below(below) as i64).collect()
 }
 
-/// Places in a table.
+/// Indices into a table.
 fn places(n: usize) -> Data {
     let places = integers(n, 0, TABLE as i64).into_iter().map(|i| i as u32);
     Data::input(places.collect())
 }
 
-/// Lengths of segments of up to 64 elements, `n` together.
+/// Draws lengths of segments of up to 64 elements.
+///
+/// They sum to `n`.
 pub fn lengths(n: usize) -> Data {
     let (mut random, mut lens, mut left) = (Random::new(3), Vec::new(), n as u64);
     while left > 0 {
@@ -289,7 +306,9 @@ pub fn lengths(n: usize) -> Data {
     Data::input(lens)
 }
 
-/// What a function gives for the range of each segment, whose lengths are the second column.
+/// Applies a function to the range of each segment.
+///
+/// The second column has the segments' lengths.
 pub fn segments(input: &Input, mut of: impl FnMut(std::ops::Range<usize>) -> f64) -> Vec<f64> {
     let mut from = 0;
     let lens = input[1].of::<u64>().iter();

@@ -1,5 +1,7 @@
-//! What is compared. A case is a program, the data it runs on, the same job in Rust and, in a file of
-//! `benches/c`, in C. All of them are in one table, [`CASES`].
+//! Compared cases.
+//!
+//! A case is a program, its data, the same job in Rust and, in a file of `benches/c`, in C.
+//! [`CASES`] lists all of them.
 
 mod append;
 mod black_scholes;
@@ -38,7 +40,7 @@ use std::rc::Rc;
 
 pub use crate::agreement::Agreement;
 
-/// All cases, in the order of the tables.
+/// Lists all cases, in the order of the tables.
 pub const CASES: &[Case] = &[
     dot_product::CASE,
     map_map::CASE,
@@ -138,37 +140,39 @@ pub const CASES: &[Case] = &[
     pairs::CASE,
 ];
 
-/// A job, and ways of doing it.
+/// Describes a job and its implementations.
 pub struct Case {
-    /// Its name, and that of its table of C kernels.
+    /// The name of the case and of its table of C kernels.
     pub name: &'static str,
-    /// The file of these.
+    /// The file of these kernels.
     pub file: &'static str,
-    /// Elements of the large size; the small one is 10^4.
+    /// The number of elements of the large size. The small one is 10^4.
     pub large: usize,
-    /// How far results may be from the reference's.
+    /// The allowed distance from the reference.
     pub agreement: Agreement,
     /// Inputs for `n` elements.
     pub input: fn(usize) -> Input,
-    /// What must come out, by the plainest means.
+    /// The expected results, by the plainest code.
     pub reference: fn(&Input) -> Vec<Data>,
     /// The program, prepared on an engine.
     pub ours: fn(&Engine, &Input) -> livefusion::Result<Ours>,
-    /// What users would otherwise write in Rust.
+    /// The alternatives in Rust.
     pub rust: &'static [Rust],
 }
 
-/// The job in Rust.
+/// Describes an implementation in Rust.
 pub struct Rust {
-    /// How.
+    /// The style.
     pub name: &'static str,
     /// Whether it uses several threads, of rayon.
     pub parallel: bool,
-    /// Does the job; results are allocated anew.
+    /// Does the job and allocates fresh results.
     pub run: fn(&Input) -> Vec<Data>,
 }
 
-/// Several passes, one per operation.
+/// Describes unfused Rust.
+///
+/// It makes a pass per operation.
 pub const fn unfused(run: fn(&Input) -> Vec<Data>) -> Rust {
     Rust {
         name: "Rust, unfused",
@@ -177,7 +181,7 @@ pub const fn unfused(run: fn(&Input) -> Vec<Data>) -> Rust {
     }
 }
 
-/// The passes fused by hand.
+/// Describes hand-fused Rust.
 pub const fn fused(run: fn(&Input) -> Vec<Data>) -> Rust {
     Rust {
         name: "Rust, fused",
@@ -186,7 +190,7 @@ pub const fn fused(run: fn(&Input) -> Vec<Data>) -> Rust {
     }
 }
 
-/// On all threads.
+/// Describes Rust on all threads.
 pub const fn rayon(run: fn(&Input) -> Vec<Data>) -> Rust {
     Rust {
         name: "Rust, rayon",
@@ -195,15 +199,15 @@ pub const fn rayon(run: fn(&Input) -> Vec<Data>) -> Rust {
     }
 }
 
-/// A prepared program and its inputs.
+/// Holds a prepared program and its inputs.
 pub struct Ours {
-    /// A call; results are dropped.
+    /// Calls it and drops the results.
     pub run: Box<dyn Fn() -> livefusion::Result<()>>,
-    /// A call's results.
+    /// Calls it and returns the results.
     pub results: Box<dyn Fn() -> livefusion::Result<Vec<Data>>>,
 }
 
-/// Prepares a program, as users would who call it often.
+/// Prepares a program, as users do for frequent calls.
 pub fn prepared<I: Inputs + 'static, O: Force + 'static>(
     engine: &Engine,
     inputs: I,
@@ -224,7 +228,9 @@ where
     })
 }
 
-/// A program that is traced anew in each call: loops over arrays do not start from inputs of a prepared program.
+/// Wraps a program that is traced anew in each call.
+///
+/// A loop over arrays cannot start from inputs of a prepared program.
 pub fn traced<O: Force + 'static>(
     engine: &Engine,
     program: impl Fn() -> O + 'static,

@@ -1,11 +1,11 @@
-//! The elements above 0.5, and those of them that are below 0.75.
+//! The elements above 0.5, and those among them below 0.75.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
 use livefusion::prelude::*;
 use rayon::prelude::*;
 
-/// The case.
+/// Filters twice.
 pub const CASE: Case = Case {
     name: "nestedFilter",
     file: "nested_filter.c",

@@ -1,4 +1,4 @@
-//! Square roots by Newton's method: a loop per element, which ends where it is near enough.
+//! Square roots by Newton's method: a loop per element until convergence.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random};
@@ -7,7 +7,9 @@ use livefusion::prelude::*;
 const LIMIT: i64 = 32;
 const NEAR: f64 = 1e-9;
 
-/// The case. With contraction a few roots take a step more or less.
+/// Computes the roots.
+///
+/// With contraction a few roots take a step more or less.
 pub const CASE: Case = Case {
     name: "newton",
     file: "newton.c",

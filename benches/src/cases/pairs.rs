@@ -1,4 +1,4 @@
-//! All pairs within segments: how far apart the particles of each event are, as a histogram.
+//! Pairs within segments: a histogram of distances between each event's particles.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random, uniform};
@@ -8,7 +8,7 @@ const BINS: usize = 100;
 /// The longest distance is the square root of 3.
 const BINS_PER_UNIT: f64 = 57.0;
 
-/// Events of 0 to 16 particles in a cube.
+/// Counts distances in events of 0 to 16 particles in a cube.
 pub const CASE: Case = Case {
     name: "segmentPairs",
     file: "pairs.c",

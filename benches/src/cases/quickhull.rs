@@ -1,4 +1,4 @@
-//! QuickHull: one step of it, and the whole.
+//! QuickHull: one step, and the whole algorithm.
 
 use super::{Agreement, Case, Ours, fused, prepared, unfused};
 use crate::data::{Data, Input, Random, uniform};
@@ -10,7 +10,9 @@ use std::rc::Rc;
 /// A point of the plane.
 type Point = (f64, f64);
 
-/// The points on the left of a line, and the farthest of them with its distance. Half of them are kept.
+/// Finds the points left of a line, and the farthest with its distance.
+///
+/// Half of the points are kept.
 pub const STEP: Case = Case {
     name: "quickHullStep",
     file: "quickhull_step.c",
@@ -28,8 +30,10 @@ pub const STEP: Case = Case {
     rust: &[unfused(step_by_passes), fused(step_by_loop)],
 };
 
-/// The corners of the convex hull of points in a disc, counter-clockwise from the leftmost point. The
-/// recursion is plain Rust; each cut is a call of one prepared program.
+/// Computes the convex hull of points in a disc.
+///
+/// Corners are in counter-clockwise order from the leftmost point. The recursion is plain Rust;
+/// each cut is a call of one prepared program.
 pub const WHOLE: Case = Case {
     name: "quickHull",
     file: "quickhull.c",
@@ -57,10 +61,10 @@ fn step(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     })
 }
 
-/// The points on the left of a line, and the farthest of them with its distance.
+/// The points left of a line, and the farthest of them with its distance.
 type Parts = (Array<Point>, Array<(f64, Point), Ix0>);
 
-/// As a user writes it.
+/// The user's version of a cut.
 fn cut(points: &Array<Point>, a: &Array<Point, Ix0>, b: &Array<Point, Ix0>) -> Parts {
     let measured = points.map(|(x, y)| {
         let ((ax, ay), (bx, by)) = (a.value(), b.value());
@@ -142,7 +146,7 @@ fn hull(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     })
 }
 
-/// A cut that is compiled already.
+/// A compiled cut.
 type Cut = Program<(Array<Point>, Array<Point, Ix0>, Array<Point, Ix0>), Parts>;
 
 fn corners(engine: &Engine, cut: &Cut, input: &Input) -> livefusion::Result<Vec<Point>> {
@@ -158,7 +162,8 @@ fn corners(engine: &Engine, cut: &Cut, input: &Input) -> livefusion::Result<Vec<
     Ok(corners)
 }
 
-/// Appends the corners strictly right of the line from `a` to `b`: those left of it backwards.
+/// Appends the corners strictly right of the line from `a` to `b`. They are the corners left of the
+/// reverse line.
 fn side(
     cut: &Cut,
     points: &Array<Point>,

@@ -1,4 +1,4 @@
-//! Random numbers that never are in memory: points in a quarter of a circle, a sum of normal numbers.
+//! Random numbers without memory: points in a quarter circle, a sum of normal numbers.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input};
@@ -25,7 +25,7 @@ const fn drawn(
     }
 }
 
-/// How many of the points of a square are in a quarter of a circle.
+/// Counts the points of a square within a quarter circle.
 pub const PI: Case = drawn(
     "randomPi",
     Agreement::Exact,
@@ -40,7 +40,7 @@ pub const PI: Case = drawn(
     &[fused(inside)],
 );
 
-/// The sum of normal numbers.
+/// Sums normal numbers.
 pub const NORMAL: Case = drawn(
     "randomNormal",
     Agreement::Within(1e-6),

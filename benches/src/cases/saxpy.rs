@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use ndarray::ArrayView1;
 use rayon::prelude::*;
 
-/// The case.
+/// Sums the roots.
 pub const CASE: Case = Case {
     name: "saxpySqrtSum",
     file: "folds.c",

@@ -1,11 +1,12 @@
-//! The compositions of all affine maps `a x + b` up to each one: a scan by an operator that does not
-//! commute.
+//! Prefix compositions of affine maps: a scan by a non-commutative operator.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
 
-/// The case. The factors are near 1, so that nothing overflows or vanishes.
+/// Composes the maps `a x + b` up to each one.
+///
+/// The factors are near 1, so that nothing overflows or vanishes.
 pub const CASE: Case = Case {
     name: "scanAffine",
     file: "scan_affine.c",

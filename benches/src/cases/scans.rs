@@ -1,4 +1,4 @@
-//! Sums of all elements up to each one, with it and without it.
+//! Prefix sums, inclusive and exclusive.
 
 use super::{Agreement, Case, fused, prepared};
 use crate::data::{Data, Input, Random, uniform};
@@ -26,13 +26,13 @@ macro_rules! scans {
 }
 
 scans! {
-    /// Integers, without the element itself.
+    /// Scans integers, exclusive.
     EXCLUSIVE_I64 "scanExclusiveI64" i64 scan_exclusive true Agreement::Exact, integers;
-    /// Integers, with it.
+    /// Scans integers, inclusive.
     INCLUSIVE_I64 "scanInclusiveI64" i64 scan false Agreement::Exact, integers;
-    /// Floats, without it.
+    /// Scans floats, exclusive.
     EXCLUSIVE_F64 "scanExclusiveF64" f64 scan_exclusive true Agreement::Within(1e-9), floats;
-    /// Floats, with it.
+    /// Scans floats, inclusive.
     INCLUSIVE_F64 "scanInclusiveF64" f64 scan false Agreement::Within(1e-9), floats;
 }
 

@@ -1,4 +1,4 @@
-//! Segments: sums of short, long and wildly uneven ones, and the softmax of each.
+//! Segments: sums of short, long and very uneven ones, and the softmax of each.
 
 use super::{Agreement, Case, Ours, Rust, fused, prepared, rayon};
 use crate::data::{Data, Input, Random, uniform};
@@ -20,13 +20,15 @@ const fn sum(name: &'static str, input: fn(usize) -> Input) -> Case {
     }
 }
 
-/// Segments of 0 to 16 elements.
+/// Sums segments of 0 to 16 elements.
 pub const SHORT: Case = sum("segmentedSumShort", |n| cut(n, |r| r.below(17)));
 
-/// Segments of about a thousand elements.
+/// Sums segments of about a thousand elements.
 pub const LONG: Case = sum("segmentedSumLong", |n| cut(n, |r| 500 + r.below(1001)));
 
-/// Half of the elements in one segment, the others in segments of 0, 1, or up to a thousand.
+/// Sums uneven segments.
+///
+/// Half of the elements are in one segment, the others in segments of 0, 1, or up to a thousand.
 pub const UNEVEN: Case = sum("segmentedSumUneven", |n| {
     let mut is_first = true;
     cut(n, |r| match (std::mem::take(&mut is_first), r.below(100)) {
@@ -37,7 +39,9 @@ pub const UNEVEN: Case = sum("segmentedSumUneven", |n| {
     })
 });
 
-/// The exponentials of each segment's elements over their sum; segments of 1 to 200 elements.
+/// Computes the softmax of segments of 1 to 200 elements.
+///
+/// It divides the exponentials of each segment's elements by their sum.
 pub const SOFTMAX: Case = Case {
     name: "segmentSoftmax",
     file: "softmax.c",
@@ -52,10 +56,12 @@ pub const SOFTMAX: Case = Case {
     rust: &[fused(softmax)],
 };
 
-/// Sums of sums: segments of segments of up to 16 elements.
+/// Sums two levels of nested segments.
+///
+/// Segments have up to 16 elements on each level.
 pub const TWICE: Case = nested("segmentedSumTwice", |n| levels(n, 2));
 
-/// Sums of sums of sums.
+/// Sums three levels of nested segments.
 pub const THRICE: Case = nested("segmentedSumThrice", |n| levels(n, 3));
 
 const NESTED: &[Rust] = &[fused(nested_sums)];
@@ -73,7 +79,7 @@ const fn nested(name: &'static str, input: fn(usize) -> Input) -> Case {
     }
 }
 
-/// Data, and beginning with the innermost the lengths of segments on each level.
+/// Data, and the lengths of segments on each level from the innermost on.
 fn levels(n: usize, depth: usize) -> Input {
     let mut columns = cut(n, |r| r.below(17));
     while columns.len() <= depth {
@@ -103,7 +109,7 @@ fn nested_sums(input: &Input) -> Vec<Data> {
     vec![input[1..].iter().fold(input[0].clone(), level)]
 }
 
-/// `n` elements in segments of these lengths, the last of which is cut short.
+/// `n` elements in segments of these lengths. The last segment is cut short.
 pub(super) fn cut(n: usize, mut len: impl FnMut(&mut Random) -> u64) -> Input {
     let (mut random, mut lens, mut left) = (Random::new(3), Vec::new(), n as u64);
     while left > 0 {

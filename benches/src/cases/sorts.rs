@@ -1,4 +1,4 @@
-//! Sorts, with equal keys among them; the largest few, the median, short segments, sums by groups.
+//! Sorts with equal keys, the largest few, the median, short segments, sums by groups.
 
 use super::segments::cut;
 use super::{Agreement, Case, Ours, Rust, fused, prepared};
@@ -24,7 +24,7 @@ const fn case(
     }
 }
 
-/// By std's sort, on one thread.
+/// The standard library's sort, on one thread.
 const fn std(run: fn(&Input) -> Vec<Data>) -> Rust {
     Rust {
         name: "Rust, std",
@@ -33,7 +33,7 @@ const fn std(run: fn(&Input) -> Vec<Data>) -> Rust {
     }
 }
 
-/// Words of 40 bits: about half of what `n` of them are is there twice or more often.
+/// Words of 40 bits. About half of `n` words occur at least twice.
 fn words(n: usize) -> Input {
     let mut random = Random::new(1);
     let few = (n as u64).max(2) / 2;
@@ -50,14 +50,14 @@ fn floats(n: usize) -> Input {
     )]
 }
 
-/// Keys, and as many values.
+/// Keys and as many values.
 fn beside(mut keys: Input) -> Input {
     let n = keys[0].len() as u64;
     keys.push(Data::input((0..n).collect()));
     keys
 }
 
-/// Numbers of 64 bits.
+/// Sorts 64-bit integers.
 pub const U64: Case = case(
     "sortU64",
     words,
@@ -65,7 +65,7 @@ pub const U64: Case = case(
     &[std(|input| sorted::<u64, u64>(input, |x| x, |x| x))],
 );
 
-/// Floats.
+/// Sorts floats.
 pub const F64: Case = case(
     "sortF64",
     floats,
@@ -73,7 +73,7 @@ pub const F64: Case = case(
     &[std(|input| sorted(input, to_key, from_key))],
 );
 
-/// The places of numbers in order.
+/// Sorts the indices of integers.
 pub const PLACES_U64: Case = case(
     "argsortU64",
     words,
@@ -85,7 +85,7 @@ pub const PLACES_U64: Case = case(
     &[std(|input| places(input, |x: u64| x))],
 );
 
-/// The places of floats in order.
+/// Sorts the indices of floats.
 pub const PLACES_F64: Case = case(
     "argsortF64",
     floats,
@@ -97,7 +97,7 @@ pub const PLACES_F64: Case = case(
     &[std(|input| places(input, to_key))],
 );
 
-/// Values in the order of numbers.
+/// Sorts values by integer keys.
 pub const BY_U64: Case = case(
     "sortByKeyU64",
     |n| beside(words(n)),
@@ -112,7 +112,7 @@ pub const BY_U64: Case = case(
     &[std(|input| values(input, |x: u64| x))],
 );
 
-/// Values in the order of floats.
+/// Sorts values by float keys.
 pub const BY_F64: Case = case(
     "sortByKeyF64",
     |n| beside(floats(n)),
@@ -127,7 +127,7 @@ pub const BY_F64: Case = case(
     &[std(|input| values(input, to_key))],
 );
 
-/// The largest ten.
+/// Finds the largest ten.
 pub const TOP: Case = case(
     "topTen",
     floats,
@@ -148,7 +148,7 @@ pub const TOP: Case = case(
     })],
 );
 
-/// The median.
+/// Finds the median.
 pub const MEDIAN: Case = case(
     "median",
     floats,
@@ -167,7 +167,7 @@ pub const MEDIAN: Case = case(
     })],
 );
 
-/// Segments of 0 to 16 elements, each in order.
+/// Sorts segments of 0 to 16 elements.
 pub const SEGMENTS: Case = case(
     "sortSegments",
     |n| {
@@ -199,13 +199,13 @@ pub const SEGMENTS: Case = case(
     })],
 );
 
-/// Three sums for each of a thousand keys.
+/// Computes three sums for each of a thousand keys.
 pub const GROUPS_FEW: Case = groups("groupBy1k", |n| grouped(n, 1000));
 
-/// Three sums for each of a million keys.
+/// Computes three sums for each of a million keys.
 pub const GROUPS_MANY: Case = groups("groupBy1M", |n| grouped(n, 1_000_000));
 
-/// Sums, as closures see them.
+/// The sums within closures.
 type Three = (Exp<u64>, Exp<u64>, Exp<u64>);
 
 const fn groups(name: &'static str, input: fn(usize) -> Input) -> Case {
@@ -254,7 +254,7 @@ const SUMS: &[Rust] = &[fused(|input| {
     vec![Data::result(keys), column(0), column(1), column(2)]
 })];
 
-/// Keys that are no small numbers, and values.
+/// Large sparse keys, and values.
 fn grouped(n: usize, groups: u64) -> Input {
     let mut random = Random::new(1);
     let keys: Vec<u64> = (0..n)

@@ -1,4 +1,4 @@
-//! The weighted mean of each element and two on either side; ends are repeated.
+//! A stencil of five points: a weighted mean, with repeated ends.
 
 use super::{Agreement, Case, Ours, fused, prepared, rayon, unfused};
 use crate::data::{Data, Input, uniform};
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use ndarray::{Array1, s};
 use rayon::prelude::*;
 
-/// The case.
+/// Computes the stencil of five points.
 pub const CASE: Case = Case {
     name: "stencil5",
     file: "stencil.c",

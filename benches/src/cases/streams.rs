@@ -1,4 +1,4 @@
-//! Streams that are no plain loop over their inputs: merged, appended behind filters, from the end.
+//! Streams beyond plain loops over inputs: merges, appended filters, suffix scans.
 
 use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random, uniform};
@@ -24,7 +24,9 @@ const fn stream(
     }
 }
 
-/// Cursors: two sorted columns as one, and the sum of the last bytes of all.
+/// Merges two sorted columns and sums the last bytes of all elements.
+///
+/// It needs cursors.
 pub const MERGE: Case = stream(
     "mergeSum",
     Agreement::Exact,
@@ -64,7 +66,9 @@ fn merge(input: &Input) -> Vec<Data> {
     vec![Data::result(merged), Data::result(vec![sum])]
 }
 
-/// Phases: what is above 0.5 of one column, then what is below of another, and the sum of all.
+/// Appends two filters and sums the result.
+///
+/// It keeps the elements above 0.5 of one column, then those below of another. It needs phases.
 pub const APPEND_FILTERS: Case = stream(
     "appendFilters",
     Agreement::Within(1e-9),
@@ -89,7 +93,9 @@ fn append_filters(input: &Input) -> Vec<Data> {
     vec![Data::result(all), Data::result(vec![sum])]
 }
 
-/// From the end: for each element the sum of those from it on, and the largest of these sums.
+/// Scans from the end.
+///
+/// It sums for each element those from it on, and finds the largest sum.
 pub const SUFFIX_SUMS: Case = stream(
     "suffixSums",
     Agreement::Exact,

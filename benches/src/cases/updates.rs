@@ -4,7 +4,9 @@ use super::{Agreement, Case, Ours, fused, prepared};
 use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
 
-/// The sieve of Eratosthenes. An element is a number.
+/// Runs the sieve of Eratosthenes.
+///
+/// An element is a number.
 pub const SIEVE: Case = Case {
     name: "sieve",
     file: "updates.c",
@@ -16,7 +18,9 @@ pub const SIEVE: Case = Case {
     rust: &[fused(sieve)],
 };
 
-/// A hundred times a number is added to one element in ten thousand. An element is one of the array.
+/// Updates one element in ten thousand, a hundred times.
+///
+/// Each step adds a number to them. An element is one of the array.
 pub const FEW: Case = Case {
     name: "updateFew",
     file: "updates.c",

@@ -7,7 +7,7 @@ use livefusion::prelude::*;
 const MAPS: usize = 200;
 const SUMS: usize = 40;
 
-/// 200 maps in a row.
+/// Applies 200 maps in a row.
 pub const CHAIN: Case = Case {
     name: "mapChain200",
     file: "wide.c",
@@ -23,7 +23,9 @@ pub const CHAIN: Case = Case {
     rust: &[fused(chain)],
 };
 
-/// The sums of `|x - k / 40|` for all k: more results than there are registers.
+/// Sums `|x - k / 40|` for all k.
+///
+/// It has more results than there are registers.
 pub const RESULTS: Case = Case {
     name: "results40",
     file: "wide.c",

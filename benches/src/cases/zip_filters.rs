@@ -1,10 +1,12 @@
-//! Products of the elements above 0.5 of two arrays, pair by pair. Both have as many.
+//! Products of the elements above 0.5 of two arrays, pair by pair.
+//!
+//! Both have equally many such elements.
 
 use super::{Agreement, Case, Ours, fused, prepared, unfused};
 use crate::data::{Data, Input, Random};
 use livefusion::prelude::*;
 
-/// The case.
+/// Zips two filters.
 pub const CASE: Case = Case {
     name: "zipFilters",
     file: "zip_filters.c",

@@ -1,4 +1,4 @@
-//! One case at one size: its data, its contenders, their times.
+//! One case at one size: data, contenders and times.
 
 use super::{Cell, Other, Row, SMALL, Started};
 use crate::alone::{Runs, Watched};
@@ -13,19 +13,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A prepared program on one of our backends.
+/// A prepared program on one backend.
 struct Entrant {
     backend: &'static str,
     ours: Ours,
-    /// The runs of a call, where they are measured by themselves.
+    /// The kernel runs of a call, if they are measured separately.
     alone: Option<Runs>,
-    /// Whether its results are those of the reference.
+    /// Whether its results agree with the reference.
     checked: bool,
-    /// By how much a call raises the process's memory.
+    /// The growth of the process's memory in a call.
     peak: Option<u64>,
 }
 
-/// A case with data of some size, and what must come out.
+/// Holds a case with its data and the expected results.
 pub struct Setting {
     case: &'static Case,
     n: usize,
@@ -38,7 +38,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Makes the data, and compiles the C kernels.
+    /// Generates the data and compiles the C kernels.
     pub fn new(
         case: &'static Case,
         n: usize,
@@ -63,7 +63,9 @@ impl Setting {
         })
     }
 
-    /// Checks all contenders, and measures them against each other. What is wrong is noted.
+    /// Checks all contenders and measures them against each other.
+    ///
+    /// Faults become notes.
     pub fn measure(
         &self,
         engines: &[Started],
@@ -117,7 +119,7 @@ impl Setting {
         self.cell(threads, &timings, &ours)
     }
 
-    /// The variants that may be used with a number of threads and whose results are right.
+    /// The variants with right results that are allowed for a number of threads.
     fn right_variants(
         &self,
         threads: usize,
@@ -212,13 +214,13 @@ impl Setting {
         all
     }
 
-    /// The runs of a call, where what is around them is a good part of it.
+    /// The kernel runs of a call, for small sizes where the rest of the call matters.
     fn alone(&self, backend: &Backend, threads: usize) -> Option<Runs> {
         let make = backend.make.filter(|_| threads == 1 && self.n <= SMALL)?;
         let watched = Arc::new(Watched::new(make(), self.inputs));
         let engine = backends::on(watched.clone(), threads);
         let ours = (self.case.ours)(&engine, &self.input).ok()?;
-        // What ran before a call, to prepare it, is no part of it.
+        // The runs of the preparation do not count.
         drop(watched.runs());
         (ours.run)().ok()?;
         Some(watched.runs())
@@ -275,7 +277,7 @@ impl Setting {
     }
 }
 
-/// Runs a program for a while, so that what is compiled in the background is there.
+/// Runs a program for a while, so that background compilation finishes.
 fn settle(ours: &Ours, effort: Effort) {
     let start = Instant::now();
     while start.elapsed() < effort.budget / 3 {
@@ -283,7 +285,7 @@ fn settle(ours: &Ours, effort: Effort) {
     }
 }
 
-/// How far the medians of the same kernel are apart that was measured twice.
+/// The distance between the medians of the kernel that was measured twice.
 fn noise(again: &Timing, timings: &[Timing]) -> f64 {
     let same = timings
         .iter()

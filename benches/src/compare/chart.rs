@@ -1,23 +1,23 @@
-//! The report as bar charts: for each size and number of threads, how many times the best C each takes.
+//! Bar charts of the report: multiples of the best C's time.
 
 use super::{Cell, Report};
 use crate::compare::table::{least, size};
 use std::fmt::Write;
 
-/// Left of the bars, of the bars themselves, right of them.
+/// The widths to the left of the bars, of the bars, and to the right of them.
 const LABELS: f64 = 150.0;
 const BARS: f64 = 560.0;
 const VALUES: f64 = 70.0;
-/// Height of a bar, and between the cases.
+/// The height of a bar, the gap between cases, and the height of the heading.
 const BAR: f64 = 13.0;
 const GAP: f64 = 9.0;
 const TOP: f64 = 74.0;
 
-/// The scale ends here, at both ends; longer bars are cut, their value is beside them.
+/// The ends of the scale. A longer bar is cut, and its value is printed.
 const LEAST: f64 = 0.5;
 const MOST: f64 = 32.0;
 
-/// The bars of a case, in order: what they are called, and their colours.
+/// The bars of a case in order: names and colours.
 const SERIES: &[(&str, &str)] = &[
     ("c", "#1f6fb4"),
     ("jit", "#3fa7d6"),
@@ -27,7 +27,7 @@ const SERIES: &[(&str, &str)] = &[
     ("best Rust by hand", "#d98032"),
 ];
 
-/// A file name and its SVG for each size class and number of threads.
+/// Draws a chart for each size class and number of threads.
 pub fn charts(report: &Report) -> Vec<(String, String)> {
     let is_small = |c: &Cell| c.n <= super::SMALL;
     let mut groups: Vec<(bool, usize)> = report
@@ -101,7 +101,7 @@ fn chart(report: &Report, cells: &[&Cell], threads: usize) -> String {
     svg
 }
 
-/// The bars of a case: which series, and how many times the best C.
+/// The bars of a case: series and multiple of the best C.
 fn values(cell: &Cell) -> Vec<(usize, f64)> {
     let best = cell
         .rows
@@ -141,7 +141,7 @@ fn legend(svg: &mut String, bars: &[Vec<(usize, f64)>]) {
     }
 }
 
-/// Where a ratio is.
+/// The position of a ratio.
 fn place(ratio: f64) -> f64 {
     let part = (ratio.clamp(LEAST, MOST) / LEAST).ln() / (MOST / LEAST).ln();
     LABELS + BARS * part

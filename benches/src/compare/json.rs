@@ -1,11 +1,13 @@
-//! The report for machines.
+//! The report as JSON.
 
 use super::{Cell, Report, Row};
 use serde_json::{Map, Value, json};
 
-/// The report as JSON: `machine`, where `inputs` were, `roof_bytes_per_s` by number of threads, `latency` by metric in
-/// microseconds, and `rows`; beside these `roof` by kind of traffic, `others` (C and Rust), `noise`, and
-/// `notes`.
+/// Converts the report to JSON.
+///
+/// The main fields are `machine`, the kind of `inputs`, `roof_bytes_per_s` by number of threads,
+/// `latency` by metric in microseconds, and `rows`. Further fields are `roof` by kind of traffic,
+/// `others` (C and Rust), `noise`, and `notes`.
 pub fn json(report: &Report) -> Value {
     let machine = &report.machine;
     let rows = report.cells.iter().flat_map(|c| &c.rows);

@@ -1,4 +1,4 @@
-//! The comparison: every case on every backend, beside C and Rust by hand.
+//! The comparison: every case on every backend, with hand-written C and Rust.
 
 mod cell;
 pub mod chart;
@@ -17,22 +17,22 @@ use cell::Setting;
 use indicatif::{ProgressBar, ProgressStyle};
 use livefusion::Engine;
 
-/// What to compare.
+/// Selects the measurements.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only the case of this name.
+    /// The name of the only case.
     pub case: Option<String>,
-    /// This many elements, not the small and the large size of each case.
+    /// The number of elements, instead of the small and the large size of each case.
     pub n: Option<usize>,
-    /// Only this backend.
+    /// The name of the only backend.
     pub backend: Option<String>,
-    /// This many threads, not one and all.
+    /// The number of threads, instead of one and all.
     pub threads: Option<usize>,
-    /// Where inputs are.
+    /// The memory of inputs.
     pub inputs: Inputs,
-    /// How long to measure.
+    /// The time of measurement.
     pub effort: Effort,
-    /// Large sizes are this many times smaller.
+    /// The divisor of large sizes.
     pub shrink: usize,
 }
 
@@ -50,103 +50,105 @@ impl Default for Options {
     }
 }
 
-/// The small size.
+/// Gives the small size.
 pub const SMALL: usize = 10_000;
 
-/// livefusion's time for a case beside the best C.
+/// Holds livefusion's time for a case and the best C's.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The case.
     pub case: &'static str,
     /// livefusion's backend.
     pub backend: &'static str,
-    /// Elements.
+    /// The number of elements.
     pub n: usize,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Median time of a call, per element.
+    /// The median time of a call, per element.
     pub ns_per_element: f64,
-    /// The same of the kernels that the call runs, without the rest of it; at small sizes on one thread.
+    /// The same for the call's kernels alone, at small sizes on one thread.
     pub kernel_ns_per_element: Option<f64>,
-    /// The same of the fastest C kernel whose results are right.
+    /// The same for the fastest C kernel with right results.
     pub best_c_ns_per_element: f64,
-    /// Inputs and results, per second.
+    /// The bytes of inputs and results, per second.
     pub bytes_per_s: f64,
-    /// By how much a call raises the process's memory: results, and what is needed for them. None where the
-    /// system does not tell.
+    /// The growth of the process's memory in a call: results and temporaries. None if the system
+    /// has no such figure.
     pub peak_bytes: Option<u64>,
-    /// Bytes of the results.
+    /// The bytes of the results.
     pub result_bytes: u64,
-    /// Samples.
+    /// The number of samples.
     pub rounds: usize,
-    /// Whether the results are those of the reference.
+    /// Whether the results agree with the reference.
     pub checked: bool,
 }
 
 impl Row {
-    /// Ours over the best C.
+    /// Returns our time as a multiple of the best C's.
     pub fn ratio(&self) -> f64 {
         self.ns_per_element / self.best_c_ns_per_element
     }
 
-    /// The kernels alone over the best C.
+    /// Returns the kernels' time as a multiple of the best C's.
     pub fn kernel_ratio(&self) -> Option<f64> {
         Some(self.kernel_ns_per_element? / self.best_c_ns_per_element)
     }
 }
 
-/// What others took for the same job.
+/// Holds another contender's time for the same job.
 #[derive(Clone, Debug)]
 pub struct Other {
-    /// Who: a variant of the C kernel, or a way to write it in Rust.
+    /// The variant of the C kernel, or the style of Rust.
     pub name: String,
     /// Whether it is C that allocates its results in each call.
     pub fresh: bool,
     /// Whether it is Rust.
     pub rust: bool,
-    /// Median time per element.
+    /// The median time per element.
     pub ns_per_element: f64,
-    /// Samples; few if it was far from the best.
+    /// The number of samples, which is small for slow contenders.
     pub rounds: usize,
 }
 
-/// A case at one size with one number of threads.
+/// Holds the results for a case at one size with one number of threads.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The case.
     pub case: &'static str,
-    /// Elements.
+    /// The number of elements.
     pub n: usize,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// livefusion, by backend.
+    /// livefusion's rows, by backend.
     pub rows: Vec<Row>,
-    /// C and Rust.
+    /// The C and Rust contenders.
     pub others: Vec<Other>,
     /// The fastest C kernel.
     pub best_c: String,
-    /// By how much the median of this kernel differs from its own, measured twice.
+    /// The relative distance between the two medians of this kernel.
     pub noise: f64,
 }
 
-/// All that was measured.
+/// Holds all measurements.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Where.
+    /// The machine.
     pub machine: Machine,
-    /// Where inputs were.
+    /// The memory of inputs.
     pub inputs: Inputs,
-    /// Bandwidth by number of threads.
+    /// The bandwidth by number of threads.
     pub roofs: Vec<Roof>,
-    /// Fixed costs.
+    /// The fixed costs.
     pub latency: Vec<Latency>,
-    /// Cases.
+    /// The cases.
     pub cells: Vec<Cell>,
-    /// What was not as it should be: wrong results, backends that failed, other work on the machine.
+    /// The irregularities: wrong results, failed backends, other work on the machine.
     pub notes: Vec<String>,
 }
 
-/// Runs the comparison. Errors: nothing of that name, no C compiler, a C file that does not compile.
+/// Runs the comparison.
+///
+/// Errors: an unknown name, no C compiler, or a C file that does not compile.
 pub fn compare(options: &Options) -> Outcome<Report> {
     let plan = Plan::new(options)?;
     let mut notes = Vec::from_iter(machine::busy());
@@ -176,7 +178,9 @@ pub fn compare(options: &Options) -> Outcome<Report> {
     })
 }
 
-/// Only the cases: neither roof nor fixed costs. Gives the notes too. Errors: as [`compare`].
+/// Runs only the cases, without roof and fixed costs.
+///
+/// Returns the notes, too. Errors: as [`compare`].
 pub fn compare_cases(
     options: &Options,
     kernels: &mut Kernels,
@@ -187,7 +191,7 @@ pub fn compare_cases(
     Ok((cells, notes))
 }
 
-/// What the options come to.
+/// The resolved options.
 struct Plan {
     cases: Vec<&'static Case>,
     backends: Vec<&'static Backend>,
@@ -244,7 +248,7 @@ impl Plan {
     }
 }
 
-/// An engine of a backend.
+/// Holds an engine of a backend.
 pub struct Started {
     backend: &'static Backend,
     threads: usize,

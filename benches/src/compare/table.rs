@@ -1,10 +1,12 @@
-//! The report for people.
+//! The report as text.
 
 use super::{Cell, Report};
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write;
 
-/// The report as text: a table of cases for each size and number of threads, then the fixed costs.
+/// Formats the report as text.
+///
+/// There is a table of cases for each size and number of threads, then the fixed costs.
 pub fn text(report: &Report) -> String {
     let mut text = String::new();
     let m = &report.machine;
@@ -40,7 +42,7 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-/// Columns of numbers to the right.
+/// Creates a table with right-aligned columns of numbers.
 fn table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
     let mut table = Table::new();
     table
@@ -105,7 +107,7 @@ fn cases(report: &Report) -> Table {
     table
 }
 
-/// The best time of some of the others.
+/// Returns the best time among the selected others.
 pub fn least(cell: &Cell, which: fn(&super::Other) -> bool) -> f64 {
     let those = cell.others.iter().filter(|o| which(o));
     those.map(|o| o.ns_per_element).fold(f64::NAN, f64::min)
@@ -119,7 +121,7 @@ fn latency(report: &Report) -> Table {
     table
 }
 
-/// A power of ten as such.
+/// Formats a power of ten as such.
 pub fn size(n: usize) -> String {
     match n.checked_ilog10() {
         Some(power) if power > 2 && 10usize.pow(power) == n => format!("10^{power}"),

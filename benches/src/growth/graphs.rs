@@ -1,24 +1,24 @@
-//! Graphs of any size, one kind of growth each.
+//! Graph families of any size, each with one kind of growth.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
 use std::sync::Arc;
 
-/// A kind of graph.
+/// Describes a kind of graph.
 pub struct Family {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What `n` counts.
+    /// The unit of `n`.
     pub what: &'static str,
-    /// Elements of its arrays, unless the command line says otherwise.
+    /// The default number of elements of its arrays.
     pub elements: usize,
     /// The smallest and the largest `n`.
     pub sizes: (usize, usize),
-    /// Builds the results of which it asks, over arrays of so many elements.
+    /// Builds the requested results over arrays of so many elements.
     pub build: fn(n: usize, elements: usize) -> Vec<Arc<Node>>,
 }
 
-/// All kinds.
+/// Lists all kinds.
 pub const ALL: &[Family] = &[
     Family {
         name: "merges",
@@ -124,7 +124,7 @@ fn numbers(n: usize) -> Array<f64> {
     Array::from(crate::uniform(n))
 }
 
-/// Constants that no two combinators share, so that nothing is unified.
+/// A distinct constant for each combinator, so that nothing is unified.
 fn nth(k: usize) -> f64 {
     1.0 + k as f64 / 1024.0
 }
@@ -163,7 +163,7 @@ fn terms(n: usize, elements: usize) -> Vec<Arc<Node>> {
     vec![sum.node().clone()]
 }
 
-/// Both arms of a condition need the one before, and one of them divides it.
+/// Both arms of a condition need the previous term, and one of them divides it.
 fn conditions(n: usize, elements: usize) -> Vec<Arc<Node>> {
     let xs = Array::from((1..=elements as i64).collect::<Vec<_>>());
     let step = |x: Exp<i64>, y: Exp<i64>, k: i64| (x ^ y).gt(k).cond(y, y / x);
@@ -216,13 +216,13 @@ fn zips(n: usize, elements: usize) -> Vec<Arc<Node>> {
     (0..n).map(|k| zip(k).node().clone()).collect()
 }
 
-/// A tree of `n` merges, whose leaves are filters.
+/// Builds a tree of `n` merges with filters as leaves.
 fn tree(n: usize, elements: usize) -> Vec<Arc<Node>> {
     let xs = numbers(elements);
     merged((0..=n).map(|k| xs.filter(|x| x.gt(nth(k) - 1e6))).collect())
 }
 
-/// Runs of one element, merged in pairs until one is left: a tree of `n` merges.
+/// Merges runs of one element in pairs until one is left: a tree of `n` merges.
 fn sort(n: usize, _: usize) -> Vec<Arc<Node>> {
     let keys = crate::uniform(n + 1);
     merged(keys.into_iter().map(|k| Array::from(vec![k])).collect())

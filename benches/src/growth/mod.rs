@@ -1,8 +1,9 @@
-//! How the cost of each stage grows with the size of the graph.
+//! Growth of each stage's cost with the size of the graph.
 //!
-//! Each [family](graphs::ALL) of graphs is built at sizes that double, until one takes too long. What
-//! grows linearly has ratios of about 2 from line to line; more than that, in any stage, does not scale. A later run
-//! should take as long per combinator whatever the size: beneath each table is how far that is from so.
+//! Each [family](graphs::ALL) of graphs is built at doubling sizes, until one takes too long.
+//! Linear growth has ratios of about 2 from line to line. A larger ratio in any stage means that it
+//! does not scale. A later run should take constant time per combinator; the deviation is printed
+//! below each table.
 
 pub mod graphs;
 
@@ -16,20 +17,20 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What to measure.
+/// Selects the measurements.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only this family.
+    /// The name of the only family.
     pub graph: Option<String>,
     /// The engine: `interp`, `jit`, `c` or `default`.
     pub engine: String,
-    /// Elements of the arrays, if not the family's own number.
+    /// The number of elements of the arrays, instead of the family's.
     pub elements: Option<usize>,
-    /// Sizes from this on.
+    /// The smallest size.
     pub from: Option<usize>,
-    /// Only sizes up to this.
+    /// The largest size.
     pub to: Option<usize>,
-    /// No larger sizes once one has taken this long.
+    /// The time of a size after which no larger one is measured.
     pub limit: Duration,
 }
 
@@ -46,10 +47,10 @@ impl Default for Options {
     }
 }
 
-/// Each graph is measured so often, if that does not take long.
+/// The number of measurements of each graph, if they are quick.
 const ROUNDS: usize = 5;
 
-/// What one graph cost.
+/// The costs of one graph.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     loops: usize,
@@ -59,9 +60,9 @@ struct Row {
     plan: Duration,
     lower: Duration,
     passes: Duration,
-    /// A first force by a new engine, with all that.
+    /// A first force by a new engine, including all stages above.
     first: Duration,
-    /// A later one of an equal graph.
+    /// A later force of an equal graph.
     again: Duration,
 }
 
@@ -80,7 +81,7 @@ impl Row {
         }
     }
 
-    /// The first force without the stages that were timed one by one: the backend's compiler, and a run.
+    /// The remainder of the first force: the backend's compiler, and a run.
     fn rest(&self) -> Duration {
         let stages = self.recover + self.plan + self.lower + self.passes;
         self.first.saturating_sub(stages)
@@ -90,7 +91,7 @@ impl Row {
 /// Prints a table for each family.
 ///
 /// # Errors
-/// An unknown family or engine.
+/// If the family or the engine is unknown.
 pub fn growth(options: &Options) -> Outcome<()> {
     engine(&options.engine)?;
     let chosen = |f: &&Family| options.graph.as_deref().is_none_or(|g| g == f.name);
@@ -107,7 +108,7 @@ pub fn growth(options: &Options) -> Outcome<()> {
 }
 
 fn engine(name: &str) -> Outcome<Engine> {
-    // A kernel from the cache on disk would not have been compiled.
+    // A kernel from the disk cache would not be compiled.
     let off = KernelCache::off();
     match name {
         "interp" => Ok(Engine::interp()),
@@ -154,7 +155,7 @@ fn table(family: &Family, options: &Options) -> Outcome<()> {
                 return Ok(());
             }
         };
-        // Whatever else the machine does can only add to a time.
+        // Other work on the machine can only add to a time.
         for _ in 1..ROUNDS {
             if row.first < options.limit / 5 {
                 row = row.least(measure(family, n, elements, &options.engine)?);
@@ -192,7 +193,7 @@ fn line(n: usize, row: &Row, before: Option<Duration>) -> String {
     out
 }
 
-/// The time that something takes, and what it gave.
+/// Runs a function and measures its time.
 fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let made = work();
@@ -220,7 +221,7 @@ fn measure(family: &Family, n: usize, elements: usize, on: &str) -> Outcome<Row>
     Ok(row)
 }
 
-/// Times what comes before the backend.
+/// Times the stages before the backend.
 fn before_backend(roots: &[Arc<Node>], row: &mut Row) -> Outcome<()> {
     let text = |e: livefusion::Error| e.to_string();
     let (time, graph) = timed(|| stages::graph_of(roots));

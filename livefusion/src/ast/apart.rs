@@ -1,5 +1,6 @@
-//! What runs apart: loops over arrays, and functions of others. Its results are in memory before what is made of them is
-//! planned, so plans know nothing of it.
+//! Computations outside the fused loops: loops over arrays and external functions.
+//!
+//! Their results are in memory before their consumers are planned, so plans do not contain them.
 
 use crate::ast::{ArrayLoop, External, Node};
 use crate::loc::Loc;
@@ -9,36 +10,36 @@ use std::sync::{Arc, OnceLock};
 
 use super::Value;
 
-/// Whether something that runs apart has to end before a node can be computed.
+/// Tells whether a node waits for a computation outside the fused loops.
 #[derive(Clone, Debug, Default)]
 pub enum After {
-    /// Nothing.
+    /// It waits for none.
     #[default]
     Nothing,
-    /// What is among that which it is computed from.
+    /// A node that it is computed from waits for one.
     Sources,
-    /// Something whose result of this number it is.
+    /// It is the result with this number of such a computation.
     Apart(Apart, u32),
 }
 
 impl After {
-    /// Whether there is something of that kind.
+    /// Returns whether the node waits for such a computation.
     pub fn waits(&self) -> bool {
         !matches!(self, After::Nothing)
     }
 }
 
-/// Something that runs apart.
+/// Refers to a computation outside the fused loops.
 #[derive(Clone, Debug)]
 pub enum Apart {
     /// A loop over arrays: its results are the components of its last state.
     Loop(Arc<ArrayLoop>),
-    /// A call of a function that is not made of combinators.
+    /// A call of a function that does not consist of combinators.
     External(Arc<External>),
 }
 
 impl Apart {
-    /// What the user called.
+    /// Returns the combinator's name in the user's program.
     pub fn name(&self) -> &'static str {
         match self {
             Apart::Loop(of) => of.name,
@@ -46,7 +47,7 @@ impl Apart {
         }
     }
 
-    /// Where.
+    /// Returns the call site.
     pub fn loc(&self) -> Loc {
         match self {
             Apart::Loop(of) => of.loc,
@@ -54,7 +55,7 @@ impl Apart {
         }
     }
 
-    /// What it begins with.
+    /// Lists the nodes that are needed before the first step.
     pub fn begin(&self) -> Vec<&Arc<Node>> {
         match self {
             Apart::Loop(of) => of.begin().collect(),
@@ -62,7 +63,7 @@ impl Apart {
         }
     }
 
-    /// What it needs from outside on its way.
+    /// Lists the outer nodes that its steps need.
     pub fn captures(&self) -> &[Arc<Node>] {
         match self {
             Apart::Loop(of) => &of.captures,
@@ -70,12 +71,14 @@ impl Apart {
         }
     }
 
-    /// The nodes outside of it that it needs.
+    /// Lists all outer nodes that it needs.
     pub fn needs(&self) -> impl Iterator<Item = &Arc<Node>> {
         self.begin().into_iter().chain(self.captures())
     }
 
-    /// The numbers that were next when it was begun, and when it had been traced.
+    /// Returns the sequence numbers before and after its trace.
+    ///
+    /// The end is the next number after tracing.
     pub fn traced(&self) -> Range<u64> {
         match self {
             Apart::Loop(of) => of.traced.clone(),
@@ -83,7 +86,7 @@ impl Apart {
         }
     }
 
-    /// Its results, once it has run.
+    /// Returns the cell of its results, which is filled once it has run.
     pub fn ended(&self) -> &OnceLock<Vec<Value>> {
         match self {
             Apart::Loop(of) => &of.ended,
@@ -91,7 +94,7 @@ impl Apart {
         }
     }
 
-    /// What tells it from others.
+    /// Returns an address that identifies it.
     pub fn address(&self) -> usize {
         match self {
             Apart::Loop(of) => Arc::as_ptr(of).addr(),
@@ -99,7 +102,7 @@ impl Apart {
         }
     }
 
-    /// The nodes that it refers to, for good, if nobody else refers to it.
+    /// Moves its nodes out, if it is uniquely owned.
     pub(super) fn into_nodes(self, out: &mut impl Extend<Arc<Node>>) {
         match self {
             Apart::Loop(of) => {
@@ -116,10 +119,10 @@ impl Apart {
     }
 }
 
-/// Numbers tell what was there before a step was traced.
+/// The next sequence number. Numbers identify the nodes that existed before a step was traced.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// The next number.
+/// Returns the next sequence number and increments it.
 pub(crate) fn next_number() -> u64 {
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }

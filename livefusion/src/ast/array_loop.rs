@@ -1,4 +1,4 @@
-//! Loops over arrays, as the graph knows them: where they start, what a step makes, and when they end.
+//! Loops over arrays in the graph: start, step and end.
 
 use crate::ast::{Node, Value};
 use crate::loc::Loc;
@@ -6,46 +6,53 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A loop whose state is a tuple of arrays and delayed scalars. Its results are nodes without inputs, which have their
-/// values once it has run: plans know nothing of it.
+/// Describes a loop whose state is a tuple of arrays and delayed scalars.
+///
+/// Its results are nodes without inputs. They have values once the loop has run, so plans do not
+/// contain the loop.
 pub struct ArrayLoop {
-    /// What the user called.
+    /// The combinator's name in the user's program.
     pub name: &'static str,
-    /// Where.
+    /// The call site.
     pub loc: Loc,
-    /// What each component of the state starts as.
+    /// The initial value of each state component.
     pub start: Vec<Arc<Node>>,
-    /// What stands for the components in a step.
+    /// The nodes that stand for the components within a step.
     pub inputs: Vec<Arc<Node>>,
-    /// What a step makes of each component; of a loop that goes on while something holds, then whether that holds.
+    /// The next value of each component. A conditional loop also has its test's result as the last
+    /// node.
     pub step: Vec<Arc<Node>>,
-    /// When it ends.
+    /// The exit condition.
     pub ends: Ends,
-    /// What runs apart is numbered: this is the number when its step was to be traced, and when it had been.
+    /// The sequence numbers before and after its step was traced. Computations outside the fused
+    /// loops are numbered.
     pub traced: Range<u64>,
-    /// What its steps need from outside, and what is there before the first.
+    /// The outer nodes that its steps need; they exist before the first step.
     pub captures: Vec<Arc<Node>>,
-    /// The state that it has ended with.
+    /// The final state.
     pub ended: OnceLock<Vec<Value>>,
 }
 
-/// When a loop over arrays ends.
+/// Describes the exit condition of a loop over arrays.
 #[derive(Clone, Debug)]
 pub enum Ends {
-    /// After so many steps, a delayed `u64`.
+    /// Exits after a number of steps, a delayed `u64`.
     After(Arc<Node>),
-    /// When what the step says last does not hold. At the start this delayed `bool` says it.
+    /// Exits when the last result of the step is false. This delayed `bool` is the test of the
+    /// first step.
     Unless(Arc<Node>),
 }
 
 impl ArrayLoop {
-    /// Where it begins: the state, then how often it goes on, or whether it does.
+    /// Lists the nodes needed at the start.
+    ///
+    /// They are the state, then the number of steps or the first test.
     pub fn begin(&self) -> impl Iterator<Item = &Arc<Node>> {
         let (Ends::After(first) | Ends::Unless(first)) = &self.ends;
         self.start.iter().chain([first])
     }
 
-    /// The nodes that it refers to, for good.
+    /// Moves all nodes out.
     pub(super) fn into_nodes(self, out: &mut impl Extend<Arc<Node>>) {
         let (Ends::After(first) | Ends::Unless(first)) = self.ends;
         out.extend(self.start);

@@ -1,5 +1,6 @@
-//! Building scalar bodies term by term, hash-consed and checked. Closures are traced through this;
-//! the shell and tests may use it directly.
+//! Scalar bodies: a builder that hash-conses and checks terms.
+//!
+//! Traced closures use it; the shell and tests may use it directly.
 
 use crate::ast::{
     Args, Body, Capture, Ensure, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
@@ -12,15 +13,17 @@ use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Up to this many entries a linear scan beats a table.
+/// The number of entries up to which a linear scan beats a table.
 const SMALL: usize = 16;
 
-/// Says what a field of a capture is: as it is, or at an index, checked or not.
+/// Translates a field of a capture: as a value, or at an index (checked or not).
 pub(crate) type ReadCapture<'a> =
     &'a mut dyn FnMut(&mut BodyBuilder, &Capture, u32, Option<(TermId, bool)>) -> TermId;
 
-/// Builds a [`Body`]. Equal terms are one term. A mistake does not panic: the first one stays in the
-/// body, and the node made from it carries it on to `force`.
+/// Builds a [`Body`] term by term.
+///
+/// Equal terms are one term. A mistake does not panic: the body keeps the first one, and its node
+/// passes it on to `force`.
 ///
 /// ```
 /// use livefusion::ast::{BodyBuilder, Builder};
@@ -42,14 +45,16 @@ pub struct BodyBuilder {
 }
 
 impl BodyBuilder {
-    /// A body with these scalar parameters (tuples are flattened, field by field).
+    /// Creates a body with these scalar parameters.
+    ///
+    /// Tuples are flattened, field by field.
     pub fn new(params: &[Ty]) -> BodyBuilder {
         let mut b = BodyBuilder::default();
         b.begin(params);
         b
     }
 
-    /// Begins a body in the place of one that has [ended](BodyBuilder::end).
+    /// Begins a new body after one that has [ended](BodyBuilder::end).
     pub(crate) fn begin(&mut self, params: &[Ty]) {
         self.loc = None;
         self.body.params = Types::from_slice(params);
@@ -64,8 +69,8 @@ impl BodyBuilder {
         }
     }
 
-    /// The body with these results, as one that was met lately if it is like that. Nothing is left of it here
-    /// but memory.
+    /// Ends the body with these results. Returns a recent body if it is equal. The builder keeps
+    /// only its memory.
     pub(crate) fn end(&mut self, results: &[TermId]) -> Body {
         self.close(results);
         self.terms.clear();
@@ -81,13 +86,13 @@ impl BodyBuilder {
         }
     }
 
-    /// Sets the user's place for the terms that follow.
+    /// Sets the source location of the terms that follow.
     pub fn locate(&mut self, loc: Option<Loc>) -> &mut BodyBuilder {
         self.loc = loc;
         self
     }
 
-    /// The k-th parameter.
+    /// Returns the k-th parameter.
     pub fn param(&mut self, k: u32) -> TermId {
         if (k as usize) < self.body.params.len() {
             return TermId(k);
@@ -96,17 +101,19 @@ impl BodyBuilder {
         self.malformed(Ty::U64, "a parameter of the body", got)
     }
 
-    /// A constant.
+    /// Adds a constant.
     pub fn lit(&mut self, c: Const) -> TermId {
         self.term(Term::Lit(Const::new(c.ty, c.bits)), c.ty)
     }
 
-    /// An operator applied to terms; for casts see [`BodyBuilder::cast`].
+    /// Applies an operator to terms.
+    ///
+    /// For casts see [`BodyBuilder::cast`].
     pub fn op(&mut self, op: Op, args: &[TermId]) -> TermId {
         self.op_to(op, args, None)
     }
 
-    /// Conversion to another type, as Rust's `as`.
+    /// Converts to another type, as Rust's `as`.
     pub fn cast(&mut self, x: TermId, to: Ty) -> TermId {
         if self.known(x) && self.body.ty(x) == to {
             return x;
@@ -114,7 +121,9 @@ impl BodyBuilder {
         self.op_to(Op::Cast, &[x], Some(to))
     }
 
-    /// The same bits as another type (floats and unsigned integers of equal width).
+    /// Reinterprets the bits as another type.
+    ///
+    /// Floats and unsigned integers of equal width are allowed.
     pub fn bitcast(&mut self, x: TermId, to: Ty) -> TermId {
         self.op_to(Op::Bitcast, &[x], Some(to))
     }
@@ -137,12 +146,16 @@ impl BodyBuilder {
         self.malformed(fallback, &expected, show_types(&types))
     }
 
-    /// Where an element lies among rows of one length: `outer * length + inner`. The inner index is below the length.
+    /// Computes the flat index of an element among rows of one length.
+    ///
+    /// It is `outer * length + inner`. The inner index is below the length.
     pub fn flat(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
         self.flattened(&[outer, inner, length])
     }
 
-    /// As [`flat`](BodyBuilder::flat); an inner index that is not below the length traps.
+    /// Computes the flat index, with a bounds check on the inner index.
+    ///
+    /// It is as [`flat`](BodyBuilder::flat), but traps if the inner index is not below the length.
     pub fn flat_checked(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
         let inner = self.ensure(Ensure::Below, &[inner, length]);
         self.flat(outer, inner, length)
@@ -159,7 +172,9 @@ impl BodyBuilder {
         self.term(Term::Flat(Args::new(args)), Ty::U64)
     }
 
-    /// `if c { a } else { b }`: only one arm is computed.
+    /// Selects `a` if `c`, else `b`.
+    ///
+    /// Only one arm is computed.
     pub fn cond(&mut self, c: TermId, a: TermId, b: TermId) -> TermId {
         if !self.known(c) || !self.known(a) || !self.known(b) {
             return self.unknown_term();
@@ -175,7 +190,8 @@ impl BodyBuilder {
         self.term(Term::Cond(c, a, b), ta)
     }
 
-    /// Another body in place, with these terms as its parameters; gives its results. None if it has a mistake.
+    /// Inlines another body with these terms as its parameters. Returns its results; none if it has
+    /// a mistake.
     pub(crate) fn embed(&mut self, body: &Body, params: &[TermId]) -> Option<Vec<TermId>> {
         self.embed_with(body, params, &mut |b, capture, field, at| match at {
             None => b.scalar(capture.node(), field),
@@ -183,8 +199,8 @@ impl BodyBuilder {
         })
     }
 
-    /// As [`embed`](BodyBuilder::embed); what a field of a capture is, as it is or at an index (checked or not), is
-    /// for `read` to say.
+    /// As [`embed`](BodyBuilder::embed), but `read` translates each field of a capture, as a value
+    /// or at an index (checked or not).
     pub(crate) fn embed_with(
         &mut self,
         body: &Body,
@@ -251,7 +267,9 @@ impl BodyBuilder {
         Some(body.results.iter().map(to).collect())
     }
 
-    /// The first of these terms, all of type `u64`, which is checked against the others: a check that fails traps.
+    /// Asserts a relation of `u64` terms and returns the first term.
+    ///
+    /// A failed assertion traps.
     pub fn ensure(&mut self, ensure: Ensure, args: &[TermId]) -> TermId {
         if !args.iter().all(|a| self.known(*a)) {
             return self.unknown_term();
@@ -264,13 +282,17 @@ impl BodyBuilder {
         self.term(Term::Ensure(ensure, Args::new(args)), Ty::U64)
     }
 
-    /// The sum of two lengths; a trap if no `u64` holds it.
+    /// Adds two lengths.
+    ///
+    /// Traps if the sum does not fit a `u64`.
     pub fn sum_of_lengths(&mut self, one: TermId, other: TermId) -> TermId {
         let one = self.ensure(Ensure::Adds, &[one, other]);
         self.op(Op::Add, &[one, other])
     }
 
-    /// The product of lengths; a trap if no `u64` holds it. A length of 0 makes it 0.
+    /// Multiplies lengths.
+    ///
+    /// Traps if the product does not fit a `u64`. A length of 0 makes it 0.
     pub fn product_of_lengths(&mut self, lengths: &[TermId]) -> TermId {
         let one = self.lit(Const::u64(1));
         let mut some = one;
@@ -287,7 +309,7 @@ impl BodyBuilder {
         all
     }
 
-    /// A field of a delayed scalar.
+    /// Reads a field of a delayed scalar.
     pub fn scalar(&mut self, node: &Arc<Node>, field: u32) -> TermId {
         let Some(ty) = self.field_type(node, field, 0) else {
             if node.error.is_some() {
@@ -303,8 +325,9 @@ impl BodyBuilder {
         self.term(Term::Scalar { capture, field }, ty)
     }
 
-    /// A field of an element of an array, by random access. With `checked`, an index outside traps;
-    /// without, it gives zero.
+    /// Reads a field of an array element by random access.
+    ///
+    /// With `checked`, an index out of bounds traps; without, it gives zero.
     pub fn at(&mut self, node: &Arc<Node>, field: u32, index: TermId, checked: bool) -> TermId {
         let Some(ty) = self.field_type(node, field, 1) else {
             if node.error.is_some() {
@@ -331,8 +354,10 @@ impl BodyBuilder {
         )
     }
 
-    /// Begins `while test(state) { state = next(state) }`; gives the loop's number and its state
-    /// variables. Loops nest: the last one opened is the first to be closed.
+    /// Begins `while test(state) { state = next(state) }`.
+    ///
+    /// Returns the loop's number and its state variables. Loops nest: the last one opened is closed
+    /// first.
     pub fn open_loop(&mut self, start: &[TermId]) -> (u32, Vec<TermId>) {
         let start: Vec<TermId> = start
             .iter()
@@ -360,7 +385,9 @@ impl BodyBuilder {
         (number, vars)
     }
 
-    /// Ends a loop; gives the state for which the test failed.
+    /// Ends a loop.
+    ///
+    /// Returns the state for which the test failed.
     pub fn close_loop(&mut self, number: u32, test: TermId, next: &[TermId]) -> Vec<TermId> {
         if self.open.last() != Some(&number) {
             self.malformed(
@@ -396,17 +423,19 @@ impl BodyBuilder {
             .collect()
     }
 
-    /// Records a mistake; the first one counts.
+    /// Records a mistake.
+    ///
+    /// Only the first one is kept.
     pub fn fail(&mut self, error: Error) {
         self.body.error.get_or_insert_with(|| Box::new(error));
     }
 
-    /// The type of a term.
+    /// Returns the type of a term.
     pub fn ty(&self, t: TermId) -> Option<Ty> {
         self.body.terms.get(t.index()).map(|d| d.ty)
     }
 
-    /// The body with these results, field by field.
+    /// Finishes the body with these results, field by field.
     pub fn finish(mut self, results: &[TermId]) -> Body {
         self.close(results);
         self.body.into()
@@ -440,7 +469,7 @@ impl BodyBuilder {
         node.types.get(field as usize).copied()
     }
 
-    /// Records a malformed use and gives a term to go on with.
+    /// Records a malformed use and returns a placeholder term.
     #[cold]
     fn malformed(&mut self, ty: Ty, expected: &str, got: String) -> TermId {
         let kind = ErrorKind::Malformed {
@@ -456,7 +485,7 @@ impl BodyBuilder {
         self.lit(Const::zero(ty))
     }
 
-    /// A field of a node with a mistake, which comes out: it is captured, whatever its types and its rank are.
+    /// Captures a node with a mistake, of any types and rank, so that its error is reported.
     #[cold]
     fn mistaken(&mut self, node: &Arc<Node>, array: bool) -> TermId {
         self.capture(node, array);
@@ -468,7 +497,7 @@ impl BodyBuilder {
         self.malformed(Ty::U64, "terms of this body", "another".to_string())
     }
 
-    /// The id of a term, new or old.
+    /// The id of a term, old or new.
     fn term(&mut self, term: Term, ty: Ty) -> TermId {
         let params = self.body.params.len();
         let made = &self.body.terms[params..];
@@ -499,7 +528,7 @@ impl BodyBuilder {
         id
     }
 
-    /// Notes that a product is a power with this exponent, written out.
+    /// Marks a product as a power with this exponent, written out as multiplications.
     pub(crate) fn is_power(&mut self, product: TermId, exponent: NonZeroU32) {
         if let Some(data) = self.body.terms.get_mut(product.index())
             && data.loc == self.loc
@@ -508,7 +537,8 @@ impl BodyBuilder {
         }
     }
 
-    /// The number of a capture, new or old; one node is captured once by value and once as an array.
+    /// The number of a capture, old or new. One node is captured at most once by value and once as
+    /// an array.
     fn capture(&mut self, node: &Arc<Node>, array: bool) -> u32 {
         let is =
             |c: &Capture| Arc::ptr_eq(c.node(), node) && matches!(c, Capture::Array(_)) == array;
@@ -541,7 +571,7 @@ impl BodyBuilder {
     }
 }
 
-/// Types for a message: `(f64, bool)`.
+/// Types in a message: `(f64, bool)`.
 pub(crate) fn show_types(types: &[Ty]) -> String {
     let names: Vec<&str> = types.iter().map(|t| t.name()).collect();
     match names.as_slice() {

@@ -1,4 +1,6 @@
-//! The untyped, checked builder: one constructor per [`Kind`]. The typed arrays are a veneer over it.
+//! The untyped, checked builder: one constructor per [`Kind`].
+//!
+//! The typed arrays are a thin layer over it.
 
 mod apart;
 mod folds;
@@ -21,10 +23,10 @@ use smallvec::smallvec;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Builds nodes under the name and place of the user's call.
+/// Builds nodes under the name and location of the user's call.
 ///
-/// Types, ranks and known lengths are checked. A mistake does not panic: it stays in the node (the
-/// first one wins, and an input's comes before the node's own) and comes out of `force`.
+/// Types, ranks and known lengths are checked. A mistake does not panic: the node keeps it and
+/// `force` reports it. The first mistake wins, and an input's mistake comes before the node's own.
 ///
 /// ```
 /// use livefusion::ast::{BodyBuilder, Builder, Len};
@@ -43,14 +45,16 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder for the combinator that the user called `name`, at the caller's place. Any name will do: errors
-    /// and reports have it as it is, the text of loops as a [word](loop_lang::verify::as_word).
+    /// Creates a builder for the combinator `name`, called at the caller's location.
+    ///
+    /// Any name is allowed. Errors and reports show it unchanged; the text of loops shows it as a
+    /// [word](loop_lang::verify::as_word).
     #[track_caller]
     pub fn named(name: &'static str) -> Builder {
         Builder::at(name, Loc::caller())
     }
 
-    /// A builder for the combinator `name`, called at `loc`.
+    /// Creates a builder for the combinator `name`, called at `loc`.
     pub fn at(name: &'static str, loc: Loc) -> Builder {
         Builder {
             name,
@@ -59,7 +63,9 @@ impl Builder {
         }
     }
 
-    /// A builder for what stands in place of a node: its name and place, and the rewrite that it comes from.
+    /// Creates a builder for a replacement of a node.
+    ///
+    /// It copies the node's name, location and rewrite.
     pub fn like(node: &Node) -> Builder {
         Builder {
             rewrite: node.rewrite,
@@ -67,28 +73,30 @@ impl Builder {
         }
     }
 
-    /// The same call, of whose nodes it is said that they come from a rewrite.
+    /// Marks the built nodes as results of a rewrite.
     pub fn rewriting(self, rewrite: Rewrite) -> Builder {
         let rewrite = Some(rewrite);
         Builder { rewrite, ..self }
     }
 
-    /// The same place under another name.
+    /// Creates a builder at the same location under another name.
     pub fn renamed(self, name: &'static str) -> Builder {
         Builder::at(name, self.loc)
     }
 
-    /// What the user called.
+    /// Returns the combinator's name in the user's program.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// The place of the user's call.
+    /// Returns the location of the user's call.
     pub fn loc(self) -> Loc {
         self.loc
     }
 
-    /// An array in memory: one buffer per field, all of one length.
+    /// Creates an array in memory.
+    ///
+    /// There is one buffer per field, all of one length.
     pub fn manifest(self, columns: Vec<Arc<Buffer>>) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         for column in &columns {
@@ -99,14 +107,16 @@ impl Builder {
         set(node, Value::Array(columns))
     }
 
-    /// A delayed scalar that is known already.
+    /// Creates a delayed scalar with a known value.
     pub fn constant(self, fields: &[Const]) -> Arc<Node> {
         let mut b = BodyBuilder::new(&[]);
         let results: Vec<_> = fields.iter().map(|c| b.lit(*c)).collect();
         self.compute(b.finish(&results))
     }
 
-    /// The k-th input of a prepared program: an array (rank 1) or a scalar (rank 0).
+    /// Creates the k-th input of a prepared program.
+    ///
+    /// It is an array (rank 1) or a scalar (rank 0).
     pub fn input(self, k: u32, types: &[Ty], rank: u8) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         d.expect(rank <= 1, || {
@@ -119,7 +129,9 @@ impl Builder {
         d.finish(Kind::Input(input), Types::from_slice(types), rank.min(1))
     }
 
-    /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index.
+    /// Generates `[f(0), f(1), ...]`.
+    ///
+    /// The body has one `u64` parameter, the index.
     pub fn generate(self, len: Len, body: Body) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         match &len {
@@ -153,8 +165,10 @@ impl Builder {
         d.array(Kind::Generate(len, body), types)
     }
 
-    /// `f` of each element of the inputs, in step. The body's parameters are all their fields.
-    /// If the inputs are delayed scalars, so is the result.
+    /// Maps the body over the inputs, in lockstep.
+    ///
+    /// The body's parameters are the fields of all inputs. If the inputs are delayed scalars, so is
+    /// the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
         let fitted = self.fitted(inputs);
         let inputs = fitted.as_deref().unwrap_or(inputs);
@@ -168,13 +182,15 @@ impl Builder {
         let types = body.result_types_or_none();
         let body = d.simple(body);
         match inputs {
-            // A map that changes nothing is its input.
+            // A map by the identity is its input.
             [input] if d.error.is_none() && is_identity(&body) => input.clone(),
             _ => d.finish(Kind::Map(body), types, rank),
         }
     }
 
-    /// The inputs' fields side by side, in step. Of delayed scalars it is a delayed scalar.
+    /// Zips the inputs' fields, in lockstep.
+    ///
+    /// A zip of delayed scalars is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
         let fitted = self.fitted(inputs);
         let inputs = fitted.as_deref().unwrap_or(inputs);
@@ -187,7 +203,7 @@ impl Builder {
         d.finish(Kind::Zip, types, rank)
     }
 
-    /// The inputs' fields side by side, as many elements as the shortest has.
+    /// Zips the inputs' fields up to the shortest input.
     pub fn zip_shortest(self, inputs: &[Arc<Node>]) -> Arc<Node> {
         let mut d = Draft::new(self, all(inputs));
         d.arrays();
@@ -197,7 +213,9 @@ impl Builder {
         d.array(Kind::ZipShortest, types)
     }
 
-    /// An element of an input after the other, in the order that the body finds (see [`Kind::Merge`]).
+    /// Merges the inputs' elements in an order that the body decides.
+    ///
+    /// See [`Kind::Merge`].
     pub fn merge(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
         let mut d = Draft::new(self, all(inputs));
         d.arrays();
@@ -218,7 +236,7 @@ impl Builder {
         d.array(Kind::Merge(body), element)
     }
 
-    /// The inputs' elements under a shape, or of rank 1; see [`Builder::reshape`].
+    /// The inputs' elements under a shape, or of rank 1. See [`Builder::reshape`].
     pub(super) fn reshaped(self, input: &Arc<Node>, shape: Option<Shape>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.expect(input.rank > 0, || ("an array".into(), show_node(input)));
@@ -255,7 +273,7 @@ impl Builder {
         d.finish(Kind::Zip, input.types.clone(), rank as u8)
     }
 
-    /// Some fields of the input.
+    /// Selects some fields of the input.
     pub fn fields(self, input: &Arc<Node>, range: Range<u32>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         let rank = d.in_step();
@@ -277,7 +295,7 @@ impl Builder {
         d.finish(Kind::Fields(range), Types::from_slice(types), rank)
     }
 
-    /// The elements for which the body is true.
+    /// Keeps the elements for which the body is true.
     pub fn filter(self, input: &Arc<Node>, body: Body) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
@@ -286,7 +304,7 @@ impl Builder {
         d.array(Kind::Filter(body), input.types.clone())
     }
 
-    /// The elements whose tag is true.
+    /// Keeps the elements whose tag is true.
     pub fn pack(self, data: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![data.clone(), tags.clone()]);
         d.arrays();
@@ -298,7 +316,9 @@ impl Builder {
         d.array(Kind::Pack, data.types.clone())
     }
 
-    /// The elements before the first one for which the body is false, and with `inclusive` that one too.
+    /// Keeps the elements before the first one that fails the test.
+    ///
+    /// With `inclusive` that one is kept, too.
     pub fn take_while(self, input: &Arc<Node>, test: Body, inclusive: bool) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
@@ -307,7 +327,10 @@ impl Builder {
         d.array(Kind::TakeWhile { test, inclusive }, input.types.clone())
     }
 
-    /// The first elements, as many as the body says (`u64`); all if there are fewer. It has no parameters.
+    /// Keeps the first elements.
+    ///
+    /// The body, which has no parameters, gives their number (`u64`). All are kept if there are
+    /// fewer.
     pub fn take(self, input: &Arc<Node>, n: Body) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
@@ -316,7 +339,7 @@ impl Builder {
         d.array(Kind::Take(n), input.types.clone())
     }
 
-    /// The elements of each part, one part behind the other.
+    /// Appends the parts in order.
     pub fn append(self, parts: &[Arc<Node>]) -> Arc<Node> {
         let mut d = Draft::new(self, parts.iter().cloned().collect());
         d.arrays();
@@ -337,7 +360,7 @@ impl Builder {
         d.array(Kind::Append, types)
     }
 
-    /// What a user's combinator gives for an array.
+    /// Applies a user-defined combinator to an array.
     pub fn custom(self, input: &Arc<Node>, combinator: impl Combinator) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
@@ -362,7 +385,9 @@ impl Builder {
         d.finish(kind, types, rank)
     }
 
-    /// A delayed scalar computed from the body's captures. One that is made of literals alone has its value.
+    /// Computes a delayed scalar from the body's captures.
+    ///
+    /// If the captures and the results are literals, the node has its value at once.
     pub fn compute(self, body: Body) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         d.body(&body, "a computation", &[], None);
@@ -375,7 +400,7 @@ impl Builder {
         }
     }
 
-    /// The length of an array as a delayed `u64`.
+    /// Takes the length of an array as a delayed `u64`.
     pub fn len(self, input: &Arc<Node>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
@@ -383,7 +408,7 @@ impl Builder {
     }
 }
 
-/// The inputs of a node, of which there is mostly one.
+/// The inputs of a node. Usually there is one.
 fn all(inputs: &[Arc<Node>]) -> Inputs {
     let mut all = Inputs::new();
     for input in inputs {
@@ -392,7 +417,7 @@ fn all(inputs: &[Arc<Node>]) -> Inputs {
     all
 }
 
-/// Gives a fresh node its value.
+/// Sets the value of a fresh node.
 fn set(mut node: Arc<Node>, value: Value) -> Arc<Node> {
     if let Some(n) = Arc::get_mut(&mut node) {
         n.value = OnceLock::from(value);
@@ -400,7 +425,7 @@ fn set(mut node: Arc<Node>, value: Value) -> Arc<Node> {
     node
 }
 
-/// A body with what it captures in its place, if it captures nothing but literals.
+/// Substitutes the captures of a body, if all are literals.
 fn of_literals(mut body: Body) -> Body {
     let literal = |c: &Capture| match c {
         Capture::Scalar(n) => match n.literal()? {
@@ -426,20 +451,20 @@ fn of_literals(mut body: Body) -> Body {
     body
 }
 
-/// The body that gives its parameters back.
+/// Creates the body that returns its parameters.
 pub fn identity(types: &[Ty]) -> Body {
     let mut b = BodyBuilder::new(types);
     let results: Vec<_> = (0..types.len() as u32).map(|k| b.param(k)).collect();
     b.finish(&results)
 }
 
-/// Whether a body gives its parameters back, one for one.
+/// Whether a body returns its parameters in order.
 fn is_identity(body: &Body) -> bool {
     body.results.len() == body.params.len()
         && body.results.iter().enumerate().all(|(k, t)| t.index() == k)
 }
 
-/// A body applied to delayed scalars: parameters become fields of captures.
+/// Applies a body to delayed scalars: parameters become fields of captures.
 fn on_scalars(mut body: Body, inputs: &[Arc<Node>]) -> Body {
     let mut at = 0;
     for node in inputs {

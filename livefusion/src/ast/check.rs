@@ -1,5 +1,7 @@
-//! What makes a scalar body well formed. Bodies from [`BodyBuilder`](crate::ast::BodyBuilder) are by
-//! construction, up to loop variables that leaked; bodies made by hand may be anything.
+//! Well-formedness of scalar bodies.
+//!
+//! Bodies from [`BodyBuilder`](crate::ast::BodyBuilder) are well formed by construction, except for
+//! leaked loop variables. Bodies made by hand may be malformed in any way.
 
 use crate::ast::body::show_types;
 use crate::ast::{Body, Capture, ScalarLoop, Term, TermData, TermId};
@@ -10,12 +12,12 @@ use smallvec::SmallVec;
 /// The loops whose variables a term needs, outermost first.
 type Free = SmallVec<[u32; 2]>;
 
-/// Checks terms, types, captures and that loop variables stay inside of their loops.
+/// Checks terms, types and captures, and that loop variables stay inside their loops.
 pub(super) fn body(b: &Body) -> Result<(), ErrorKind> {
     if b.is_sound() {
         return Ok(());
     }
-    // That they are the right ones is part of their being well typed.
+    // The type check below verifies their numbers.
     let is_param = |d: &TermData| matches!(d.term, Term::Param(_));
     let first = b.terms.get(..b.params.len());
     if !first.is_some_and(|params| params.iter().all(is_param)) {
@@ -48,7 +50,7 @@ fn malformed(expected: &str, got: String) -> Result<(), ErrorKind> {
     })
 }
 
-/// Whether a term's operands come before it and its type follows from theirs.
+/// Whether a term's operands precede it and determine its type.
 fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
     let ty = |t: TermId| (t.index() < at).then(|| b.ty(t));
     let field = |c: &Capture, f: u32| c.node().types.get(f as usize) == Some(&d.ty);
@@ -102,7 +104,7 @@ fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
     }
 }
 
-/// Results must not need a loop's variables, nor may a loop's start need its own.
+/// Checks that results need no loop variables, and that no loop's start needs its own variables.
 fn loops(b: &Body) -> Result<(), ErrorKind> {
     let mut free: Vec<Free> = Vec::with_capacity(b.terms.len());
     for d in &b.terms {
@@ -144,7 +146,7 @@ fn join(into: &mut Free, from: &Free) {
     }
 }
 
-/// Checks that a body, if it has no mistake that is known already, is a function from these types to those.
+/// Checks that a body is a function between these types. A body with a known mistake passes.
 pub(crate) fn fits(
     b: &Body,
     what: &str,
@@ -158,7 +160,7 @@ pub(crate) fn fits(
     signature(b, what, params, results)
 }
 
-/// Checks the types of a body's parameters and results against what a combinator needs.
+/// Checks the types of a body's parameters and results against a combinator's.
 pub(super) fn signature(
     b: &Body,
     what: &str,

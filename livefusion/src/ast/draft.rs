@@ -1,4 +1,4 @@
-//! A node in the making: the checks that the builder's constructors share.
+//! Node construction: the checks that the builder's constructors share.
 
 use crate::ast::body::show_types;
 use crate::ast::{
@@ -14,9 +14,9 @@ pub(super) struct Draft {
     builder: Builder,
     inputs: Inputs,
     pub(super) len: Option<u64>,
-    /// Of rank 2 or more, the axes.
+    /// The axes, for rank 2 or more.
     pub(super) shape: Option<Shape>,
-    /// Whether loops over arrays come before it.
+    /// Whether a computation outside the fused loops must run first.
     pub(super) after: After,
     pub(super) error: Option<Box<Error>>,
 }
@@ -38,7 +38,7 @@ impl Draft {
         }
     }
 
-    /// It is computed from a node, too.
+    /// Records that the result is also computed from `node`.
     fn comes_behind(&mut self, node: &Node) {
         if node.after.waits() && !self.after.waits() {
             self.after = After::Sources;
@@ -68,7 +68,7 @@ impl Draft {
         body
     }
 
-    /// The fold with its bodies simplified.
+    /// The fold with simplified bodies.
     pub(super) fn simple_fold(&self, fold: Fold) -> Box<Fold> {
         let style = match fold.style {
             FoldStyle::Aggregate(join) => FoldStyle::Aggregate(self.simple(join)),
@@ -94,7 +94,7 @@ impl Draft {
         }
     }
 
-    /// Another part of the result whose length is known; all must agree.
+    /// Adds a known length to the result's length. All known lengths must agree.
     pub(super) fn meet(&mut self, got: u64) {
         match self.len {
             None => self.len = Some(got),
@@ -111,7 +111,7 @@ impl Draft {
         }
     }
 
-    /// All inputs have one rank, which this gives, and lengths that agree as far as they are known.
+    /// Checks that all inputs have one rank and agreeing known lengths. Returns the rank.
     pub(super) fn in_step(&mut self) -> u8 {
         let Some(rank) = self.inputs.first().map(|n| n.rank) else {
             self.expect(false, || ("at least one input".into(), "none".into()));
@@ -134,7 +134,7 @@ impl Draft {
         rank
     }
 
-    /// The inputs' shapes agree, axis by axis, as far as they are known. The first one is the result's.
+    /// Checks that the known axes of the inputs' shapes agree. The result takes the first shape.
     fn meet_shapes(&mut self) {
         let shapes: Vec<Shape> = (self.inputs.iter())
             .filter_map(|n| n.shape.clone())
@@ -156,14 +156,14 @@ impl Draft {
         self.shape = Some(first.clone());
     }
 
-    /// Lengths of segments are one `u64` field.
+    /// Checks that segment lengths are one `u64` field.
     pub(super) fn lengths(&mut self, lengths: &Node) {
         self.expect(*lengths.types == [Ty::U64], || {
             ("lengths of type u64".into(), show_node(lengths))
         });
     }
 
-    /// A fold that can run as a scan.
+    /// Checks that a fold can run as a scan.
     pub(super) fn scannable(&mut self, fold: &Fold) {
         let has_start = matches!(fold.style, FoldStyle::Associative | FoldStyle::Sequential);
         self.expect(has_start, || {
@@ -171,7 +171,7 @@ impl Draft {
         });
     }
 
-    /// All inputs are of rank 1.
+    /// Checks that all inputs are of rank 1.
     pub(super) fn arrays(&mut self) {
         let other = self.inputs.iter().find(|n| n.rank != 1);
         if let Some(got) = other.map(|n| show_node(n)) {
@@ -186,7 +186,7 @@ impl Draft {
         }
     }
 
-    /// Checks a body: its own mistakes, those of what it captures, its form, its signature.
+    /// Checks a body: its own mistakes, those of its captures, its form and its signature.
     pub(super) fn body(&mut self, body: &Body, what: &str, params: &[Ty], results: Option<&[Ty]>) {
         if self.error.is_some() {
             return;
@@ -214,7 +214,7 @@ impl Draft {
         }
     }
 
-    /// Checks a fold over elements of these types; gives the types of its state.
+    /// Checks a fold over elements of these types. Returns the types of its state.
     pub(super) fn fold(&mut self, fold: &Fold, elem: &[Ty]) -> Types {
         let Fold { start, step, style } = fold;
         let first = matches!(style, FoldStyle::First);
@@ -251,7 +251,7 @@ impl Draft {
         self.finish(kind, types, 1)
     }
 
-    /// A result of something that runs apart.
+    /// A result of a computation outside the fused loops.
     pub(super) fn apart(mut self, of: Apart, result: u32, types: Types, rank: u8) -> Arc<Node> {
         self.after = After::Apart(of, result);
         let input = Input {
@@ -300,14 +300,14 @@ impl Draft {
     }
 }
 
-/// Types of the parameters of a function of two elements.
+/// The parameter types of a function of two elements.
 pub(super) fn both(a: &[Ty], b: &[Ty]) -> Types {
     let mut all = Types::from_slice(a);
     all.extend_from_slice(b);
     all
 }
 
-/// A node for a message: `f64 of rank 1`.
+/// A node in a message: `f64 of rank 1`.
 pub(crate) fn show_node(n: &Node) -> String {
     format!(
         "{} of rank {} from `{}`",
@@ -318,7 +318,7 @@ pub(crate) fn show_node(n: &Node) -> String {
 }
 
 impl Parts {
-    /// Types of the results; none if a result is no term (a body made by hand).
+    /// Types of the results. Empty if a result is not a term (a body made by hand).
     pub(crate) fn result_types_or_none(&self) -> Types {
         let mut types = Types::new();
         for r in &self.results {

@@ -1,4 +1,4 @@
-//! Functions that are not made of combinators, as the graph knows them: what they are called with, and what they give.
+//! External functions in the graph: functions that do not consist of combinators.
 
 use crate::ast::{Builder, Node, Types, Value, show_types};
 use crate::error::ErrorKind;
@@ -7,90 +7,105 @@ use std::fmt;
 use std::panic::RefUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-/// A function of whole arrays that is not made of combinators: it is called once for its result, with its inputs in memory.
-/// (Where several threads force that at the same moment each calls it, and what came first counts.)
+/// Computes a result from whole arrays in memory, outside the fused loops.
+///
+/// It is called once per result. If several threads force the result at the same moment, each calls
+/// it and the first result counts.
 pub trait Function: Send + Sync + RefUnwindSafe {
-    /// What it gives for these inputs, whose elements are here, as it was [declared](Gives). It may use so many threads.
+    /// Computes the result for these inputs.
     ///
-    /// Errors: what is wrong with the inputs.
+    /// The inputs are in memory, and the result must be as [declared](Gives). It may use `threads`
+    /// threads.
+    ///
+    /// Errors: a description of the fault in the inputs.
     fn call(&self, inputs: &[Value], threads: usize) -> Result<Value, ErrorKind>;
 
-    /// As [`call`](Function::call), on threads that are lent to it: those of the engine that calls it.
+    /// Computes as [`call`](Function::call), on threads lent by the calling engine.
     #[doc(hidden)]
     fn call_on(&self, inputs: &[Value], threads: &dyn Threads) -> Result<Value, ErrorKind> {
         self.call(inputs, threads.count())
     }
 
-    /// What does the same for each of some segments, if there is anything, for closures on segments.
+    /// Returns the segmented version, for closures on segments.
+    ///
+    /// None if there is no such version.
     fn of_segments(&self) -> Option<OfSegments> {
         None
     }
 
-    /// Why it is no loop of ours, in a few words that follow "since": `explain()` shows it.
+    /// Explains in a few words why it is not fused.
+    ///
+    /// The words follow "since" in `explain()`.
     fn why(&self) -> &str {
         "it is a function of whole arrays"
     }
 
-    /// Whether it gives the same bits whenever it is called with the same ones.
+    /// Returns whether equal inputs always give equal bits.
     fn is_reproducible(&self) -> bool {
         true
     }
 }
 
-/// Threads that a function may use.
+/// Provides threads that a function may use.
 #[doc(hidden)]
 pub trait Threads: Sync {
-    /// How many, the calling one included.
+    /// Returns the number of threads, including the calling one.
     fn count(&self) -> usize;
 
-    /// Does the work on the calling thread, and on each other one that comes before the calling one has done it; comes back when all
-    /// of them have.
+    /// Runs the work on the calling thread and on helpers.
+    ///
+    /// A helper joins in if it arrives before the calling thread finishes. Returns when all of them
+    /// have finished.
     fn together(&self, work: &(dyn Fn() + Sync));
 
-    /// Whether nobody looks at the result any more.
+    /// Returns whether the result is no longer wanted.
     fn is_cancelled(&self) -> bool;
 }
 
-/// What does the same as a function for each of some segments. Before its inputs it is given the lengths of the segments; in place
-/// of an array the elements of all segments, in place of a scalar one for each.
+/// Describes the segmented version of a function.
+///
+/// It takes the segment lengths before its inputs. An array input becomes the elements of all
+/// segments; a scalar input becomes one scalar per segment.
 pub enum OfSegments {
-    /// A function that runs apart as well.
+    /// Another external function.
     Apart(Arc<dyn Function>),
-    /// A combinator, of lengths and of the input that is as long.
+    /// A combinator of the lengths and of the input with the result's length.
     Fused(fn(Builder, &Arc<Node>, &Arc<Node>) -> Arc<Node>),
 }
 
-/// What a function gives.
+/// Describes the result of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gives {
     /// The types of an element's fields.
     pub types: Types,
     /// Rank: an array (1) or a delayed scalar (0).
     pub rank: u8,
-    /// The input that is as long, if one is for sure.
+    /// The input that always has the result's length, if there is one.
     pub like: Option<usize>,
 }
 
-/// A call of such a function. Its result is a node without inputs, which has its value once it was called.
+/// Describes a call of an external function.
+///
+/// Its result is a node without inputs, which has a value after the call.
 pub struct External {
-    /// What the user called.
+    /// The function's name in the user's program.
     pub name: &'static str,
-    /// Where.
+    /// The call site.
     pub loc: Loc,
-    /// What it is called with.
+    /// The arguments.
     pub inputs: Vec<Arc<Node>>,
-    /// What it gives.
+    /// The declared result.
     pub gives: Gives,
     /// The function.
     pub function: Arc<dyn Function>,
-    /// A number that tells what was there before a step was traced.
+    /// A sequence number that identifies the nodes that existed before a step was traced.
     pub(crate) number: u64,
-    /// What it gave.
+    /// The result of the call.
     pub(crate) ended: OnceLock<Vec<Value>>,
 }
 
 impl External {
-    /// What is wrong with what a call gave, if anything is.
+    /// The mismatch between a call's result and its declaration, if any.
     pub(crate) fn unfit(&self, inputs: &[Value], got: &Value) -> Option<ErrorKind> {
         let (rank, types, lengths) = parts(got);
         let Gives {
@@ -112,7 +127,7 @@ impl External {
     }
 }
 
-/// The rank of a value, the types of its fields, and their lengths.
+/// The rank of a value, and the types and lengths of its fields.
 fn parts(value: &Value) -> (u8, Types, Vec<u64>) {
     match value {
         Value::Scalar(fields) => (0, fields.iter().map(|c| c.ty).collect(), Vec::new()),

@@ -1,8 +1,8 @@
 //! Facts of kinds: a table with one row for each [`Kind`].
 //!
-//! Passes read a row wherever a decision depends on nothing but the kind. A row names its differences from [`PLAIN`], the
-//! safe row: such a combinator needs all fields of all inputs, goes by the order of its elements, is computed once, and is
-//! never advanced by a zip.
+//! Passes read a row wherever a decision depends only on the kind. A row lists its differences from
+//! [`PLAIN`], the safe row. A plain combinator needs all fields of all inputs, visits elements in
+//! order, is computed once, and is never advanced by a zip.
 
 use super::{Custom, Kind, Node};
 use crate::custom::Output;
@@ -17,40 +17,42 @@ pub struct Facts {
     pub code: u64,
     /// The order in which elements are made.
     pub order: Sequence,
-    /// The length, as far as the kind tells.
+    /// The length, as far as the kind determines it.
     pub length: AsLong,
-    /// The fields of the inputs that it needs.
+    /// The fields of the inputs that are needed.
     pub consumes: Consumes,
-    /// The first parameter of the last body that is a column. Each later one is the column at its own position among those
-    /// of all inputs. None if no parameter is a column.
+    /// The first parameter of the last body that is a column. Later parameters are columns at their
+    /// own positions among those of all inputs. None if no parameter is a column.
     pub columns: Option<u32>,
-    /// Whether the last body gives fields, each computed on demand.
+    /// Whether the last body's results are fields, each computed on demand.
     pub by_field: bool,
-    /// The way it goes by segments, whose lengths are the first input.
+    /// Its use of segments, whose lengths are the first input.
     pub by_segments: BySegments,
-    /// Whether it passes over its inputs: no element is computed alone.
+    /// Whether it iterates over its inputs, so that no element is computed alone.
     pub passes_over: bool,
-    /// Whether it hands on elements of the first input. Further inputs are tags.
+    /// Whether it passes on elements of the first input. Further inputs are tags.
     pub passes_on: bool,
-    /// Whether it joins each element with those before it.
+    /// Whether each element depends on those before it.
     pub scans: bool,
-    /// Whether its elements end early, and with them the loop if nothing else goes on.
+    /// Whether its elements may end early. The loop then exits if it has no other work.
     pub ends: bool,
-    /// Whether the first input is a base: in memory, or a buffer, before the others have elements.
+    /// Whether the first input is a base: in memory or a buffer before the other inputs have
+    /// elements.
     pub has_base: bool,
-    /// Whether it may run against its loop, if none of its bodies may trap.
+    /// Whether it may run in a reversed loop, if none of its bodies may trap.
     pub any_order: bool,
-    /// Whether a second phase may compute it once more, if it advances no sides.
+    /// Whether a second phase may recompute it, if it advances no zip inputs.
     pub elementwise: bool,
-    /// Whether a later loop may compute it again.
+    /// Whether a later loop may rematerialise it.
     pub again: bool,
-    /// The class that it makes of others.
+    /// The class that it defines for its consumers.
     pub makes: Makes,
-    /// Whether it may be a guest of a zip's side: it consumes arrays of one class wherever these are made.
+    /// Whether it may be a co-consumer of a zip input: it can consume arrays of one class at their
+    /// definition.
     pub runs_along: bool,
-    /// The condition under which a zip advances it on a side.
+    /// The condition under which a zip advances it as an input.
     pub on_side: OnSide,
-    /// The code that it adds to that of its bodies.
+    /// The code size that it adds to its bodies.
     pub effort: Effort,
 }
 
@@ -59,7 +61,7 @@ pub struct Facts {
 pub enum Sequence {
     /// Any element can be computed alone.
     Any,
-    /// In step with the inputs, one for each of their elements: a map, or names of fields.
+    /// In lockstep with the inputs, one per element: a map, or names of fields.
     AsInputs,
     /// One after the other.
     Stream,
@@ -68,13 +70,13 @@ pub enum Sequence {
 /// Tells the length of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AsLong {
-    /// Memory tells, or a generator's length, or a run.
+    /// Known from memory, from a generator's length, or only by running it.
     Own,
     /// As long as the inputs, which are equally long.
     Inputs,
     /// As long as this input.
     Input(usize),
-    /// As long as the base. Elements are there behind the loop only.
+    /// As long as the base. Elements exist only after the loop.
     Base,
 }
 
@@ -83,82 +85,82 @@ pub enum AsLong {
 pub enum Consumes {
     /// All.
     All,
-    /// None: its own fields are other names for them.
+    /// None: its own fields are aliases of them.
     Names,
     /// Those of its own fields that are needed, and all tags.
     Own,
     /// Of each input, those of its own fields that are needed.
     Parts,
-    /// The lengths of segments, and columns that its body uses.
+    /// The lengths of segments, and the columns that its body uses.
     Lengths,
-    /// None, but the number of elements.
+    /// Only the number of elements.
     Number,
-    /// Columns that its bodies use.
+    /// The columns that its bodies use.
     Bodies,
 }
 
 /// Relates the elements of a node to segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BySegments {
-    /// There are no segments.
+    /// No segments.
     Never,
-    /// It makes their elements.
+    /// It generates their elements.
     Makes,
-    /// It has an element for each element of the second input.
+    /// One element per element of the second input.
     Elements,
-    /// It has an element for each segment of the second input.
+    /// One element per segment of the second input.
     Each,
 }
 
 impl BySegments {
-    /// Tells whether the lengths cut data, the second input.
+    /// Tells whether the lengths partition data, the second input.
     pub fn cut(self) -> bool {
         matches!(self, BySegments::Elements | BySegments::Each)
     }
 }
 
-/// Selects the class that a node makes, for consumers at that class.
+/// Selects the class that a node defines for its consumers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Makes {
     /// None.
     Nothing,
     /// The class of its elements.
     Elements,
-    /// The class of its elements, if it advances sides.
+    /// The class of its elements, if it advances zip inputs.
     OfSides,
     /// The class at which it runs.
     Tagged,
 }
 
-/// Says when a zip may advance a node on one of its sides.
+/// Says when a zip may advance a node as one of its inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnSide {
     /// Never.
     Never,
-    /// If no array gives it its length.
+    /// If its length does not come from an array.
     Generated,
-    /// In step with its inputs; with sides of its own, at the level of a cursor.
+    /// In lockstep with its inputs. With zip inputs of its own, only at the cursor's own level.
     InStep,
-    /// At the level of a cursor, and not within the segments before it.
+    /// At the cursor's own level, not in segments that run before the cursor advances.
     AtLevel,
     /// As parts with cursors of their own.
     Parts,
-    /// By a cursor over its elements, within one over the segments.
+    /// By a cursor over its elements, nested in a cursor over the segments.
     Elements,
-    /// Where its segments are run over before a cursor goes on.
+    /// In segments that run before the cursor advances.
     Segments,
 }
 
-/// Measures the code that a node adds to that of its bodies.
+/// Measures the code that a node adds to its bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Carried variables.
+    /// Loop-carried variables.
     pub carried: u32,
-    /// Scans of blocks.
+    /// Block scans.
     pub scans: u32,
     /// Tests and writes.
     pub effects: u32,
-    /// Whether these are for each field.
+    /// Whether the numbers apply to each field.
     pub each_field: bool,
 }
 
@@ -184,7 +186,7 @@ impl Effort {
     }
 }
 
-/// The safe row, from which others differ.
+/// The safe row, the default of the others.
 const PLAIN: Facts = Facts {
     name: "",
     code: 0,
@@ -215,7 +217,7 @@ const AT_ONCE: Facts = Facts {
     ..PLAIN
 };
 
-/// A combinator of inputs in step: a map, or names.
+/// A combinator of inputs in lockstep: a map, or names.
 const IN_STEP: Facts = Facts {
     order: Sequence::AsInputs,
     length: AsLong::Inputs,
@@ -226,7 +228,7 @@ const IN_STEP: Facts = Facts {
     ..PLAIN
 };
 
-/// A combinator that passes some of its first input's elements on.
+/// A combinator that passes on some elements of its first input.
 const SOME: Facts = Facts {
     consumes: Consumes::Own,
     passes_on: true,
@@ -235,7 +237,7 @@ const SOME: Facts = Facts {
     ..PLAIN
 };
 
-/// A combinator that leaves some elements of its first input out.
+/// A combinator that drops some elements of its first input.
 const KEEPS: Facts = Facts {
     passes_over: true,
     elementwise: true,
@@ -245,14 +247,14 @@ const KEEPS: Facts = Facts {
     ..SOME
 };
 
-/// A combinator that joins all elements of an array, or of each segment.
+/// A combinator that folds an array, or each segment.
 const FOLDS: Facts = Facts {
     passes_over: true,
     effort: Effort::each_field(1, 0, 0),
     ..PLAIN
 };
 
-/// A combinator that joins each element with those before it.
+/// A combinator whose elements depend on those before them.
 const SCANS: Facts = Facts {
     passes_over: true,
     scans: true,
@@ -260,7 +262,7 @@ const SCANS: Facts = Facts {
     ..PLAIN
 };
 
-/// A combinator of a user's.
+/// A user-defined combinator.
 const CUSTOM: Facts = Facts {
     name: "custom",
     code: 19,
@@ -272,7 +274,7 @@ const CUSTOM: Facts = Facts {
 macro_rules! table {
     ($($kind:pat => $row:expr;)*) => {
         impl Kind {
-            /// Gives the row of its kind.
+            /// Returns the row of its kind.
             pub fn facts(&self) -> &'static Facts {
                 match self {
                     $($kind => { const ROW: Facts = $row; &ROW })*
@@ -281,7 +283,7 @@ macro_rules! table {
         }
 
         impl Facts {
-            /// The rows of all kinds.
+            /// Lists the rows of all kinds.
             pub const ALL: &[Facts] = &[$($row),*];
         }
     };
@@ -303,7 +305,7 @@ table! {
         name: "zip_shortest", code: 22, consumes: Consumes::Own, makes: Makes::Elements,
         on_side: OnSide::AtLevel, ..PLAIN
     };
-    // Of each of two inputs it carries whether a next element is asked for, or where that is.
+    // For each of two inputs it carries whether the next element is demanded, or its position.
     Kind::Merge(_) => Facts {
         name: "merge", code: 23, consumes: Consumes::Bodies, columns: Some(0), passes_over: true,
         makes: Makes::Elements, on_side: OnSide::AtLevel, effort: Effort::once(2, 0), ..PLAIN
@@ -330,7 +332,7 @@ table! {
         name: "scan_s", code: 16, length: AsLong::Input(1), by_segments: BySegments::Elements,
         on_side: OnSide::Elements, ..SCANS
     };
-    // Of each field it writes and reads room for a segment.
+    // For each field it writes and reads a buffer for one segment.
     Kind::SortS(_) => Facts {
         name: "sort_s", code: 25, length: AsLong::Input(1), by_segments: BySegments::Elements,
         passes_over: true,
@@ -380,7 +382,7 @@ impl Facts {
         self.consumes == Consumes::Names
     }
 
-    /// Tells whether a node over these inputs makes elements in order.
+    /// Tells whether a node over these inputs computes its elements in order.
     pub(crate) fn is_stream(&self, inputs: &[Arc<Node>]) -> bool {
         match self.order {
             Sequence::Any => false,
@@ -401,7 +403,7 @@ mod tests {
         let codes: BTreeMap<&str, u64> = rows.map(|row| (row.name, row.code)).collect();
         let mut all: Vec<u64> = codes.values().copied().collect();
         all.sort_unstable();
-        // A combinator of a user's has a row for each output.
+        // A user-defined combinator has a row per kind of output.
         assert_eq!(codes.len() + 2, Facts::ALL.len());
         assert!(all.iter().copied().eq(0..codes.len() as u64), "{codes:?}");
     }

@@ -1,13 +1,14 @@
-//! What folds start from that have no start of their own.
+//! Starting values for folds that have none.
 
 use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Node, TermId, identities};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// A scan by an associative operator that starts from the first element, as `scan` of elements and a fold with a start. Where
-/// the operator has a value that it leaves no trace of, it starts from that; else a flag goes along that says whether anything
-/// came before.
+/// Turns a scan that starts from the first element into a scan with a start.
+///
+/// If the associative operator has an identity, the scan starts from that. Otherwise a flag travels
+/// with the state; it says whether an element came before.
 pub(crate) fn from_first(
     builder: Builder,
     elements: &Arc<Node>,
@@ -31,7 +32,7 @@ pub(crate) fn from_first(
     let (left, right) = both.split_at(state.len());
     let both = [&left[1..], &right[1..]].concat();
     let Some(joined) = fits.then(|| b.embed(&step, &both)).flatten() else {
-        // The operator's mistake comes out.
+        // The error of the operator is reported.
         let start = zeros(&elements.types);
         return scan(elements, Fold { start, step, style });
     };

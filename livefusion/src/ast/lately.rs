@@ -1,17 +1,19 @@
-//! Bodies that this thread has met lately. A closure that is traced again, at the same place of the program,
-//! mostly gives the same body: it is shared, and neither checked nor simplified once more.
+//! A per-thread cache of recent bodies.
+//!
+//! A closure that is traced again at the same call site usually gives the same body. That body is
+//! shared, and neither checked nor simplified again.
 
 use crate::ast::{Body, Parts, TermData};
 use std::cell::RefCell;
 
 /// Longer bodies are not kept.
 const LONGEST: usize = 24;
-/// How many bodies are kept, each at the place that its hash says: a power of two.
+/// The number of cached bodies: a power of two. A hash selects the entry.
 const KEPT: usize = 64;
 
 thread_local!(static LATELY: RefCell<[Option<Body>; KEPT]> = const { RefCell::new([const { None }; KEPT]) });
 
-/// Keeps a sound body. Those with captures would keep arrays alive.
+/// Caches a sound body. Bodies with captures are excluded, since they would keep arrays alive.
 pub(super) fn remember(body: &Body) {
     if body.is_sound() && is_kept(body) {
         let before = LATELY.with_borrow_mut(|all| all[place(body)].replace(body.clone()));
@@ -19,7 +21,7 @@ pub(super) fn remember(body: &Body) {
     }
 }
 
-/// The body with these parts, if it was met lately.
+/// The cached body with these parts.
 pub(crate) fn find(parts: &Parts) -> Option<Body> {
     if !is_kept(parts) {
         return None;
@@ -45,7 +47,7 @@ fn same_term((a, b): (&TermData, &TermData)) -> bool {
     a.ty == b.ty && address(a) == address(b) && a.term == b.term
 }
 
-/// Places are compared by address: what two copies of one place cost is work done twice.
+/// Locations are compared by address. Two copies of one location only cost repeated work.
 fn address(data: &TermData) -> usize {
     data.loc.map_or(0, |loc| loc.address())
 }

@@ -1,8 +1,9 @@
-//! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
+//! The shared AST: nodes, scalar bodies, and the untyped, checked builder.
 //!
-//! A front end whose types are known at run time only builds with these alone. Each combinator is a method of [`Builder`], which
-//! carries its name and the place of its call, and mostly is called as the typed one is; a closure on scalars is a [`Body`], which
-//! [`trace`] makes of a closure on [`Field`]s; [`force_nodes`](crate::runtime::force_nodes) computes.
+//! A front end with run-time types builds programs with this module alone. Each combinator is a
+//! method of [`Builder`], which carries the combinator's name and call site. Most methods take the
+//! same arguments as the typed ones. A closure on scalars is a [`Body`]; [`trace`] makes one from a
+//! closure on [`Field`]s. [`force_nodes`](crate::runtime::force_nodes) computes results.
 //!
 //! ```
 //! use livefusion::ast::{Builder, Const, Field, Fields, Len, Op, Ty, Value, trace};
@@ -70,22 +71,25 @@ pub use simplify::simplify;
 pub use term::{Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types};
 pub(crate) use term::{divides_all, may_trap};
 
-/// What closures on scalars are traced with: expressions whose types are known at run time only.
+/// Traces closures on scalars: expressions whose types are known at run time only.
 pub use crate::exp::trace::{Field, Fields, trace};
 /// Types and constants of scalars.
 pub use loop_lang::{Const, Ty};
 
-/// An operator of scalars. It is an alias, since the compiler's messages would else tell [`Exp`](crate::Exp) from its variant.
+/// Names an operator of scalars.
+///
+/// It is an alias, since compiler messages would otherwise distinguish [`Exp`](crate::Exp) by its
+/// variant.
 pub type Op = loop_lang::Op;
 
 pub use livefusion_backend::Buffer;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Results of a program.
+/// Holds the results of a program.
 pub type Values = SmallVec<[Value; 2]>;
 
-/// A computed result.
+/// Holds a computed result.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// A delayed scalar's fields.

@@ -1,7 +1,8 @@
-//! Segments of segments: lengths that are sums of others' lengths, and what is folded, counted and spread by them, level by level.
+//! Nested segments: segment lengths that are sums of inner segment lengths.
 //!
-//! Elements have one place in a nest of loops. What uses them by the lengths of outer segments is said by those of the inner ones first,
-//! so that it is within the same nest; by itself it would read them from memory.
+//! Folds and counts by outer lengths are first expressed by the inner lengths, level by level. They
+//! then run in the inner segments' loop nest. Used directly, the outer lengths would force the
+//! elements into memory.
 
 use crate::ast::{Builder, Fold, FoldStyle, Kind, Node, Term, identities, plain};
 use crate::over::Domain;
@@ -9,7 +10,7 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// The lengths of outer segments, and of the segments in these, if lengths are sums of the latter.
+/// The outer and the inner lengths, if `lengths` are per-segment sums of inner lengths.
 pub(crate) fn levels(lengths: &Arc<Node>) -> Option<(&Arc<Node>, &Arc<Node>)> {
     let (Kind::FoldS(fold), [outer, inner]) = (&lengths.kind, lengths.inputs.as_slice()) else {
         return None;
@@ -24,8 +25,9 @@ pub(crate) fn levels(lengths: &Arc<Node>) -> Option<(&Arc<Node>, &Arc<Node>)> {
     (from_zero && sums && counts && there).then_some((outer, inner))
 }
 
-/// A fold of segments of segments, if it is one of the inner ones and then one of what these come to. The inner ones start from the
-/// operators' identities; a fold without such stays one of all elements.
+/// Splits a fold of nested segments into a fold of the inner segments and a fold of their results.
+///
+/// The inner folds start from the operators' identities. A fold without identities is not split.
 pub(super) fn folded(
     builder: Builder,
     lengths: &Arc<Node>,

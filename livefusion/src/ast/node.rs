@@ -1,4 +1,6 @@
-//! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
+//! Nodes of the shared AST.
+//!
+//! A node is a combinator applied to other nodes. Building one computes nothing.
 
 use crate::ast::{After, Body, Capture, Rewrite, Shape, Term, TermId, Types, Value, show_types};
 use crate::custom::{Combinator, Output};
@@ -8,52 +10,58 @@ use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
-/// A combinator in the graph. Two uses of one `Arc` are one node: the pointer is its stable name.
+/// Represents a combinator in the graph.
+///
+/// Two uses of one `Arc` are one node: the pointer is its stable name.
 #[derive(Debug)]
 pub struct Node {
-    /// What the user called: `map`, `sum`, `reverse`, ... (not part of the node's identity).
+    /// The combinator as the user called it: `map`, `sum`, `reverse`, ... (not part of the node's
+    /// identity).
     pub name: &'static str,
-    /// Where the user called it (not part of the node's identity).
+    /// The call site (not part of the node's identity).
     pub loc: Loc,
-    /// The rewrite that it comes from, or would be of (not part of the node's identity).
+    /// The rewrite that produced it, or that was considered (not part of the node's identity).
     pub rewrite: Option<Rewrite>,
-    /// What it computes.
+    /// The computation.
     pub kind: Kind,
-    /// Arrays that it consumes, in the order that the kind says.
+    /// The consumed arrays, in the order that the kind defines.
     pub inputs: Inputs,
     /// Types of its element's fields.
     pub types: Types,
     /// Rank: 0 for a delayed scalar, else the number of axes.
     pub rank: u8,
-    /// The lengths of the axes, of rank 2 or more (part of neither key nor code: elements lie row by row).
+    /// The lengths of the axes, for rank 2 or more. They are part of neither key nor code: elements
+    /// are stored row by row.
     pub shape: Option<Shape>,
-    /// Whether elements are made one after the other, so that one of them costs those before it.
+    /// Whether elements are made one after the other, so that one element costs all before it.
     pub is_stream: bool,
-    /// Length, of all elements, where it is known while building.
+    /// The number of elements, where it is known while building.
     pub len: Option<u64>,
-    /// Whether something that runs apart comes before it.
+    /// Whether a computation outside the fused loops must run first.
     pub after: After,
-    /// A mistake found while building (here or in an input); `force` returns it.
+    /// A mistake found while building (here or in an input). `force` returns it.
     pub error: Option<Box<Error>>,
     /// The result, once forced.
     pub value: OnceLock<Value>,
 }
 
-/// The arrays that a node consumes. Up to two need no memory of their own.
+/// Holds the arrays that a node consumes.
+///
+/// Up to two need no heap memory.
 pub type Inputs = SmallVec<[Arc<Node>; 2]>;
 
-/// An input of a prepared program.
+/// Describes an input of a prepared program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Input {
-    /// Which one.
+    /// The number of the input.
     pub number: u32,
-    /// Whether nobody needs it behind the program, which may then change it in place: so it is with the state of a loop
-    /// over arrays, in its step.
+    /// Whether the program may change the input in place, since no other user reads it afterwards.
+    /// The state of a loop over arrays is such an input of its step.
     pub consumed: bool,
 }
 
 impl Input {
-    /// The input of a graph for a node that is there when the graph is run.
+    /// The graph input that stands for a node whose value exists when the graph runs.
     pub(crate) fn instead_of(self, node: &Node) -> Arc<Node> {
         Arc::new(Node {
             name: node.name,
@@ -73,7 +81,9 @@ impl Input {
     }
 }
 
-/// What a node computes. `inputs` are given behind each kind.
+/// Lists the computations of nodes.
+///
+/// Each kind names its `inputs`.
 #[derive(Debug)]
 pub enum Kind {
     /// An array in memory; `value` is set. No inputs.
@@ -82,18 +92,28 @@ pub enum Kind {
     Input(Input),
     /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index. No inputs.
     Generate(Len, Body),
-    /// `f` of each element of the inputs, in step. The body's parameters are all their fields.
+    /// `f` of each element of the inputs, in lockstep. The body's parameters are the fields of all
+    /// inputs.
     Map(Body),
-    /// The inputs' fields side by side, in step.
+    /// The inputs' fields joined into one element, in lockstep.
     Zip,
-    /// The inputs' fields side by side, as many elements as the shortest input has. What lies behind that in the others is
-    /// not asked for.
+    /// The inputs' fields joined into one element, as many elements as the shortest input has.
+    /// Later elements of longer inputs are not demanded.
     ZipShortest,
-    /// One element of an input after the other, in an order that the body finds. Its parameters are all fields of the
-    /// inputs' next elements (zero of one that has ended), then of each input whether it has one, then how many elements
-    /// were made before (`u64`). Its results are, of each input, whether its element is taken; whether lengths fit, and if
-    /// they do not, which was got and which expected (`u64`); then the fields of the element that is made. The elements
-    /// end when none is taken. An input is asked for its next element where its last one was taken.
+    /// The inputs' elements one after the other, in an order that the body decides.
+    ///
+    /// The body's parameters, in order:
+    /// - the fields of each input's next element (zero if the input has ended);
+    /// - for each input, whether it has a next element;
+    /// - the number of elements made so far (`u64`).
+    ///
+    /// Its results, in order:
+    /// - for each input, whether its element is taken;
+    /// - whether lengths fit, and if not, the length found and the length expected (`u64`);
+    /// - the fields of the new element.
+    ///
+    /// The elements end when no input is taken. The body demands an input's next element only after
+    /// it takes the last one.
     Merge(Body),
     /// Some fields of the input.
     Fields(std::ops::Range<u32>),
@@ -101,47 +121,48 @@ pub enum Kind {
     Filter(Body),
     /// The elements whose tag is true. Inputs: data, tags.
     Pack,
-    /// A delayed scalar: all elements folded. Input: data.
+    /// A delayed scalar: the fold of all elements. Input: data.
     Fold(Box<Fold>),
     /// Running folds. Input: data.
     Scan(Box<Fold>, ScanKind),
-    /// The delayed scalar that a scan ends with. Input: the scan.
+    /// The final state of a scan, as a delayed scalar. Input: the scan.
     ScanTotal,
-    /// The elements of segments: `f(i, values)` for each `i` below each length. Inputs: lengths (one `u64`
-    /// field), then arrays with one element per segment. The body's parameters are the index within the
-    /// segment (`u64`) and those arrays' fields.
+    /// The elements of segments: `f(i, values)` for each `i` below each length. Inputs: lengths
+    /// (one `u64` field), then arrays with one element per segment. The body's parameters are the
+    /// index within the segment (`u64`) and those arrays' fields.
     Expand(Body),
-    /// Each segment's elements folded. Inputs: lengths, data; one result per segment.
+    /// The fold of each segment's elements. Inputs: lengths, data; one result per segment.
     FoldS(Box<Fold>),
-    /// Running folds that start anew with each segment. Inputs: lengths, data.
+    /// Running folds that restart at each segment. Inputs: lengths, data.
     ScanS(Box<Fold>, ScanKind),
-    /// Each segment's elements in ascending order: by their first field, where that is equal by the next. Inputs: lengths, data,
-    /// whose fields are unsigned integers.
+    /// Each segment's elements in ascending order, by the first field, then by the next. Inputs:
+    /// lengths, data. The data's fields are unsigned integers.
     SortS(Sorted),
-    /// How many elements of each segment have a true tag: the lengths of the segments that a pack by
-    /// these tags leaves. Inputs: lengths, tags.
+    /// The number of true tags in each segment: the segment lengths after a pack by these tags.
+    /// Inputs: lengths, tags.
     CountS,
-    /// The elements before the first one that fails the test, and with `inclusive` that one too. What
-    /// comes after is not computed. Input: data.
+    /// The elements before the first one that fails the test; with `inclusive` also that one. Later
+    /// elements are not computed. Input: data.
     TakeWhile {
         /// The test.
         test: Body,
-        /// Whether the element that fails the test is the last one (or else the one before it).
+        /// Whether the element that fails the test is included.
         inclusive: bool,
     },
-    /// The first elements, as many as the body, which has no parameters, says (`u64`); all if there are fewer. What
-    /// comes after is not computed. Input: data.
+    /// The first `n` elements (all, if there are fewer). The body, which has no parameters, gives
+    /// `n` (`u64`). Later elements are not computed. Input: data.
     Take(Body),
-    /// The elements of each input, one input behind the other. Inputs: parts, two or more.
+    /// The elements of each input, one input after the other. Inputs: parts, two or more.
     Append,
-    /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
-    /// field), values. The body has (what is there, value) as parameters; none overwrites.
+    /// `base` with values written at indices, in order. Inputs: base (random access), indices (one
+    /// `u64` field), values. The body combines (old element, value). Without a body, the value
+    /// overwrites the element.
     Scatter(Option<Body>, Places),
-    /// Running folds, one at each place of a base: what is at an element's index is joined with its value, and is that
-    /// element. Inputs: base (random access), indices (one `u64` field), values. The body has (what is there, value) as
-    /// parameters.
+    /// Running folds, one per element of a base. The body joins the base's element at an index with
+    /// the value; the result is stored there and is the scan's element. Inputs: base (random
+    /// access), indices (one `u64` field), values. The body's parameters are (old element, value).
     ScanByIndex(Body, ScanKind, Places),
-    /// A combinator of a user's. Input: data.
+    /// A user-defined combinator. Input: data.
     Custom(Custom),
     /// A delayed scalar computed from captures. No inputs.
     Compute(Body),
@@ -149,59 +170,61 @@ pub enum Kind {
     Len,
 }
 
-/// Where a scatter puts values.
+/// Describes the range of a scatter's indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Places {
-    /// Anywhere: an index outside of the base is an error.
+    /// Any index: an index outside of the base is an error.
     Anywhere,
-    /// Within the base, by construction.
+    /// Indices within the base, by construction.
     Within,
 }
 
-/// How many results of a merge's body say whether lengths fit: behind what is taken, before the element.
+/// Counts the results of a merge's body that describe a length check.
+///
+/// They come after the taken flags and before the element.
 pub const MERGE_CHECK: usize = 3;
 
-/// A combinator of a user's, with what it gives for its input.
+/// Pairs a user-defined combinator with its output for its input.
 #[derive(Debug)]
 pub struct Custom {
     /// The combinator.
     pub combinator: Arc<dyn Combinator>,
-    /// What it gives.
+    /// Its output.
     pub output: Output,
 }
 
-/// The length of a generated array.
+/// Describes the length of a generated array.
 #[derive(Debug, Clone)]
 pub enum Len {
     /// Known while building.
     Known(u64),
     /// A delayed `u64`.
     Delayed(Arc<Node>),
-    /// Known after all captures of this body are: a range check and a length in one. Results: the
-    /// length (`u64`), then a `bool` that must hold, then (start, end, length) of the error if it does not.
-    /// The error is a `SliceRange`.
+    /// Known after all captures of this body are: a range check and a length in one. The results
+    /// are the length (`u64`), a `bool` that must hold, and the error's (start, end, length). The
+    /// error is a `SliceRange`.
     Checked(Box<Body>),
 }
 
-/// Fold and scan share this.
+/// Describes a fold or a scan.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    /// The starting value: a body without parameters. Empty results for `fold1`.
+    /// The starting value: a body without parameters. It has no results for `fold1`.
     pub start: Body,
-    /// Next state from (state fields, element fields).
+    /// The next state from (state fields, element fields).
     pub step: Body,
-    /// In which order.
+    /// The order of joining.
     pub style: FoldStyle,
 }
 
 impl Fold {
-    /// From a start, by an associative step.
+    /// Creates a fold from a start by an associative step.
     pub fn associative(start: Body, step: Body) -> Fold {
         let style = FoldStyle::Associative;
         Fold { start, step, style }
     }
 
-    /// From the first element, by an associative step.
+    /// Creates a fold from the first element by an associative step.
     pub fn first(step: Body) -> Fold {
         Fold {
             start: Body::default(),
@@ -210,33 +233,40 @@ impl Fold {
         }
     }
 
-    /// From left to right, by any step.
+    /// Creates a fold from left to right by any step.
     pub fn sequential(start: Body, step: Body) -> Fold {
         let style = FoldStyle::Sequential;
         Fold { start, step, style }
     }
 
-    /// Into a state of any type; `join` joins the states of neighbouring parts.
+    /// Creates a fold into a state of any type.
+    ///
+    /// `join` joins the states of neighbouring parts.
     pub fn aggregate(start: Body, step: Body, join: Body) -> Fold {
         let style = FoldStyle::Aggregate(join);
         Fold { start, step, style }
     }
 
-    /// As [`aggregate`](Fold::aggregate), where any order of elements and parts gives the same bits. The start is made of literals, and
+    /// Creates an aggregate whose bits are independent of the order of joining.
+    ///
+    /// It is otherwise as [`aggregate`](Fold::aggregate). The start consists of literals, and
     /// joining it changes nothing.
     pub fn exact(start: Body, step: Body, join: Body) -> Fold {
         let style = FoldStyle::Exact(join);
         Fold { start, step, style }
     }
 
-    /// As [`aggregate`](Fold::aggregate), where elements are dealt to lanes by their index: states of any parts may be joined. The
-    /// join commutes bit for bit. The start is made of literals, and joining it changes nothing.
+    /// Creates an aggregate that deals elements to lanes by their index.
+    ///
+    /// It is otherwise as [`aggregate`](Fold::aggregate). States of any parts may be joined, and
+    /// the join commutes bit for bit. The start consists of literals, and joining it changes
+    /// nothing.
     pub fn dealt(start: Body, step: Body, join: Body) -> Fold {
         let style = FoldStyle::Dealt(join);
         Fold { start, step, style }
     }
 
-    /// The types of its state, over elements of these types.
+    /// The types of its state, for elements of these types.
     pub(crate) fn state(&self, elem: &[Ty]) -> Types {
         match self.style {
             FoldStyle::Associative | FoldStyle::First => Types::from_slice(elem),
@@ -248,32 +278,33 @@ impl Fold {
     }
 }
 
-/// In which order a fold or scan joins elements.
+/// Describes the order in which a fold or scan joins elements.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "every node that holds one holds larger bodies beside it"
 )]
 pub enum FoldStyle {
-    /// `step` is associative and the state an element; `start` is joined once, on the left.
+    /// `step` is associative and the state is an element; `start` is joined once, on the left.
     Associative,
-    /// As `Associative` with no start: an empty array is an error.
+    /// `Associative` without a start: an empty array is an error.
     First,
     /// Left to right, for any `step`.
     Sequential,
-    /// `step` takes an element into a state; states of neighbouring parts are joined by this body
-    /// (left state, right state). `start` is the state of no elements.
+    /// `step` takes an element into a state. The body joins states of neighbouring parts: (left
+    /// state, right state). `start` is the state of no elements.
     Aggregate(Body),
-    /// As `Aggregate`, where any order of elements and parts gives the same bits: parts go on from what those before them came
-    /// to, wherever that is known. `start` is made of literals, and joining it changes nothing.
+    /// An `Aggregate` whose bits do not depend on the order of elements and parts. A part continues
+    /// from the state of the parts before it, wherever that is known. `start` consists of literals,
+    /// and joining it changes nothing.
     Exact(Body),
-    /// As `Aggregate`, where elements are dealt to lanes by their index. The join commutes bit for bit. `start` is made of
-    /// literals, and joining it changes nothing.
+    /// An `Aggregate` that deals elements to lanes by their index. The join commutes bit for bit.
+    /// `start` consists of literals, and joining it changes nothing.
     Dealt(Body),
 }
 
 impl FoldStyle {
-    /// The function that joins states, if it is another one than the step.
+    /// The body that joins states, if it is not the step.
     pub(crate) fn join(&self) -> Option<&Body> {
         match self {
             FoldStyle::Aggregate(join) | FoldStyle::Exact(join) | FoldStyle::Dealt(join) => {
@@ -284,26 +315,28 @@ impl FoldStyle {
     }
 }
 
-/// What a sort of segments gives.
+/// Selects the results of a segmented sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sorted {
     /// The elements.
     Elements,
-    /// The index (`u64`) within the segment that each of them had; of equal ones in the order in which they come.
+    /// The index (`u64`) that each element had within its segment. Equal elements keep their order.
     Places,
 }
 
-/// Which running fold.
+/// Distinguishes exclusive from inclusive scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanKind {
-    /// Element i has everything before i, `start` included.
+    /// Element i is the fold of the elements before i, from `start`.
     Exclusive,
-    /// Element i has everything up to i, `start` included.
+    /// Element i is the fold of the elements up to and including i, from `start`.
     Inclusive,
 }
 
 impl Node {
-    /// Length, where it is known before this force: while building, or because it was forced already.
+    /// Returns the length, where it is known before this force.
+    ///
+    /// It is known while building, or because the node was already forced.
     pub fn known_len(&self) -> Option<u64> {
         match self.value.get() {
             Some(Value::Array(columns)) => columns.first().map(|c| c.len() as u64),
@@ -311,7 +344,7 @@ impl Node {
         }
     }
 
-    /// Element types and length, as far as they are known: `f64[100]`.
+    /// The element types and the length, as far as they are known: `f64[100]`.
     pub(crate) fn show_shape(&self) -> String {
         let types = show_types(&self.types);
         if let Some(shape) = &self.shape {
@@ -325,17 +358,17 @@ impl Node {
         }
     }
 
-    /// Whether it has its value, or stands for one that comes with each call: what is read from memory.
+    /// Whether it is read from memory: it has a value, or stands for an argument of each call.
     pub(crate) fn is_leaf(&self) -> bool {
         self.value.get().is_some() || matches!(self.kind, Kind::Manifest | Kind::Input(_))
     }
 
-    /// Whether its elements come one after the other, as they are computed.
+    /// Whether its elements are computed one after the other.
     pub(crate) fn comes_in_order(&self) -> bool {
         self.is_stream && !self.is_leaf()
     }
 
-    /// The value of a delayed scalar that is made of literals.
+    /// Returns the value of a delayed scalar that consists of literals.
     pub fn literal(&self) -> Option<Value> {
         let Kind::Compute(body) = &self.kind else {
             return None;
@@ -362,7 +395,7 @@ impl Drop for Node {
     }
 }
 
-/// Nodes that have lost a user. Few wait at a time, except below wide graphs.
+/// Nodes that lost an owner. Few wait at a time, except below wide graphs.
 type Links = SmallVec<[Arc<Node>; 8]>;
 
 fn take_links(node: &mut Node, out: &mut Links) {

@@ -1,10 +1,10 @@
-//! Plain operators of folds: one operator for each field, which associates and commutes.
+//! Plain fold operators: one associative and commutative operator per field.
 
 use crate::ast::{Body, BodyBuilder, Term, TermId};
 use loop_lang::op::Op;
 
-/// The operator of each field, if a body of (left fields, right fields) is one associative and commutative operator per
-/// field.
+/// The operator of each field, if the body applies one associative, commutative operator per field
+/// to (left, right).
 pub(crate) fn plain(step: &Body) -> Option<Vec<Op>> {
     let width = step.results.len();
     let field = |(field, result): (usize, &TermId)| plain_field(step, field, width, *result);
@@ -30,7 +30,7 @@ fn plain_field(step: &Body, field: usize, width: usize, result: TermId) -> Optio
     (op.joins() && sides == (field, field + width)).then_some(*op)
 }
 
-/// What an operator's sides start from, if it is plain.
+/// The identities of a step's operators, if it is plain.
 pub(crate) fn identities(step: &Body) -> Option<Body> {
     let mut b = BodyBuilder::new(&[]);
     let mut fields = Vec::new();

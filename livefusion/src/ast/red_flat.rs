@@ -1,7 +1,9 @@
-//! RedFlat: a fold of the folds of rows is one fold of their elements.
+//! RedFlat: a fold of the folds of rows becomes one fold of their elements.
 //!
-//! It is done where it gives the same bits, and the same errors: by plain operators on integers and booleans, if each row's
-//! fold adds nothing of its own, and the rows are as long together as what is folded.
+//! The rewrite applies where it gives the same bits and the same errors:
+//! - the operators are plain operators on integers and booleans;
+//! - each row's fold starts from the identity, or from its first element if no row is empty;
+//! - the rows together are as long as the folded array.
 
 use crate::ast::{
     Axis, BodyBuilder, Builder, Fold, FoldStyle, Kind, Len, Node, Shape, Term, plain,
@@ -9,7 +11,7 @@ use crate::ast::{
 use loop_lang::types::Const;
 use std::sync::Arc;
 
-/// The elements whose folds these are, if a fold of these folds is one of the elements.
+/// The elements to fold directly, if a fold of these row folds equals a fold of the elements.
 pub(super) fn elements(builder: Builder, folds: &Arc<Node>, fold: &Fold) -> Option<Arc<Node>> {
     let mut found: Option<Arc<Node>> = None;
     while let Some(inner) = Rows::of(found.as_ref().unwrap_or(folds), fold) {
@@ -21,7 +23,7 @@ pub(super) fn elements(builder: Builder, folds: &Arc<Node>, fold: &Fold) -> Opti
     found
 }
 
-/// The lengths of longer rows, and the elements whose folds these are, if folds of rows of these folds are ones of rows of
+/// The lengths of longer rows and the elements, if row folds of these row folds equal row folds of
 /// the elements.
 pub(super) fn rows(
     builder: Builder,
@@ -41,11 +43,11 @@ pub(super) fn rows(
     Some((longer, inner.held(builder)?))
 }
 
-/// Rows of one length that are folded, by an operator that may go on with what it gives.
+/// Rows of one length with a fold that the outer fold may absorb.
 struct Rows<'n> {
     folds: &'n Arc<Node>,
     elements: &'n Arc<Node>,
-    /// The lengths of all axes, that of a row last.
+    /// The lengths of all axes; the row length is last.
     axes: Vec<Axis>,
 }
 
@@ -66,13 +68,15 @@ impl<'n> Rows<'n> {
         })
     }
 
-    /// How long each row is.
+    /// The length of each row.
     fn length(&self) -> Option<&Axis> {
         self.axes.last()
     }
 
-    /// The elements, if there are as many as all rows have together. What is not known is checked in the name of the fold of
-    /// rows; but what comes in order is not: it has its rows, or their elements, one after the other anyway.
+    /// The elements, if they are as many as all rows have together.
+    ///
+    /// An unknown number is checked at run time, under the name of the row fold. Elements that come
+    /// in order are left alone: the stream visits rows or elements one after the other anyway.
     fn held(&self, builder: Builder) -> Option<Arc<Node>> {
         let size = builder.size(&self.axes);
         match (size.known(), self.elements.known_len()) {
@@ -87,7 +91,7 @@ impl<'n> Rows<'n> {
     }
 }
 
-/// How many elements all axes have together, found where the loop begins that asks for it.
+/// The number of elements of all axes together, computed where the consuming loop begins.
 fn together(axes: &[Axis]) -> Len {
     let mut b = BodyBuilder::new(&[]);
     let (holds, none) = (b.lit(Const::bool(true)), b.lit(Const::u64(0)));
@@ -96,7 +100,7 @@ fn together(axes: &[Axis]) -> Len {
     Len::Checked(Box::new(b.finish(&[all, holds, none, none, none])))
 }
 
-/// Whether folds by `outer` of what `inner` gives are folds of what that takes.
+/// Whether folding the results of `inner` by `outer` equals folding the elements of `inner`.
 fn goes_on(inner: &Fold, outer: &Fold, never_empty: bool) -> bool {
     let Some(ops) = plain(&inner.step) else {
         return false;
@@ -122,7 +126,7 @@ fn goes_on(inner: &Fold, outer: &Fold, never_empty: bool) -> bool {
     exact && whole && plain(&outer.step).as_ref() == Some(&ops)
 }
 
-/// What has the elements of a node that only gives them another shape.
+/// The node below zips that only change the shape.
 fn behind_shapes(mut node: &Arc<Node>) -> &Arc<Node> {
     while let (Kind::Zip, [input], false) = (&node.kind, node.inputs.as_slice(), node.is_leaf()) {
         node = input;
@@ -130,7 +134,7 @@ fn behind_shapes(mut node: &Arc<Node>) -> &Arc<Node> {
     node
 }
 
-/// The axes of a uniform descriptor, that of its rows last.
+/// The axes of a uniform descriptor; the row axis is last.
 fn axes(lengths: &Arc<Node>) -> Option<Vec<Axis>> {
     let mut axes = Vec::new();
     let mut at = lengths;

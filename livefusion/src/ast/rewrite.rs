@@ -1,27 +1,31 @@
-//! Rewrites with names: what became of a fold or a scan of rows, and why that costs less.
+//! Named rewrites of folds and scans of rows, and their cost argument.
 
 use std::fmt;
 
-/// A rewrite of "A T2 Graph-Reduction Approach To Fusion", section 4.2, that was done, or was not since that costs less. A
-/// node keeps it beside its name and place; [`explain`](crate::Force::explain) shows it.
+/// Names a rewrite from section 4.2 of "A T2 Graph-Reduction Approach To Fusion".
+///
+/// A rewrite was either applied, or rejected because the original costs less. A node keeps it with
+/// its name and location; [`explain`](crate::Force::explain) shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rewrite {
-    /// IRWIM, *interchange reduce with inner map*: a fold of rows, element by element, is a map over columns of a fold of
-    /// each, which reads across rows.
+    /// IRWIM, *interchange reduce with inner map*: an elementwise fold of rows becomes a map over
+    /// columns that folds each column. Each fold reads across rows.
     Irwim,
-    /// IRWIM, not done: rows are joined onto a row of results, in the order of memory.
+    /// IRWIM rejected: each row is joined into a row of results, in memory order.
     RowsOutside,
-    /// ISWIM, *interchange scan with inner map*: a scan of rows, element by element, is a map over columns of a scan of each,
-    /// which reads across rows; what it gives is read across again.
+    /// ISWIM, *interchange scan with inner map*: an elementwise scan of rows becomes a map over
+    /// columns that scans each column. Each scan reads across rows, and its results are transposed
+    /// back.
     Iswim,
-    /// ISWIM, not done: what each scan has come to goes from row to row, in the order of memory.
+    /// ISWIM rejected: a row of scan states is carried from row to row, in memory order.
     RowsCarried,
-    /// RedFlat, *reduce flattening*: a fold of the folds of rows is one fold of their elements.
+    /// RedFlat, *reduce flattening*: a fold of the folds of rows becomes one fold of their
+    /// elements.
     RedFlat,
 }
 
 impl Rewrite {
-    /// What the paper calls it.
+    /// Returns the paper's name.
     pub fn name(self) -> &'static str {
         match self {
             Rewrite::Irwim | Rewrite::RowsOutside => "IRWIM",
@@ -30,12 +34,12 @@ impl Rewrite {
         }
     }
 
-    /// Whether it was done.
+    /// Returns whether it was applied.
     pub fn is_done(self) -> bool {
         !matches!(self, Rewrite::RowsOutside | Rewrite::RowsCarried)
     }
 
-    /// What was done, and why that costs less.
+    /// Explains the rewrite and why it costs less.
     pub fn reason(self) -> &'static str {
         match self {
             Rewrite::Irwim => {

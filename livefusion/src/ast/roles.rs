@@ -1,12 +1,12 @@
-//! The bodies of a kind, each with its role, and its words in keys: one walk for all visitors.
+//! Bodies of kinds and their roles: one walk for all visitors.
 
 use super::{Body, FoldStyle, Kind, Len, ScanKind};
 use smallvec::{SmallVec, smallvec};
 
-/// Says what a body of a kind is for.
+/// Distinguishes the purposes of a kind's bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BodyRole {
-    /// Makes or tests an element, or joins it with a place of a base.
+    /// Makes or tests an element, or joins it with an element of a base.
     Element,
     /// Gives the length of a generator.
     Length,
@@ -16,19 +16,21 @@ pub enum BodyRole {
     Start,
     /// Takes an element into a fold's state.
     Step,
-    /// Joins two values of one type: elements of a fold, or of a place.
+    /// Joins two values of one type: elements of a fold, or of a scatter.
     Operator,
     /// Joins the states of parts.
     Join,
 }
 
 impl BodyRole {
-    /// Tells whether the body runs for elements, not before a loop.
+    /// Tells whether the body runs per element, not before a loop.
     pub fn runs_for_elements(self) -> bool {
         !matches!(self, BodyRole::Length | BodyRole::Number | BodyRole::Start)
     }
 
-    /// Tells whether the body becomes a combine function. Those see nothing but their parameters.
+    /// Tells whether the body becomes a combine function.
+    ///
+    /// Those only read their parameters.
     pub fn is_function(self) -> bool {
         matches!(self, BodyRole::Operator | BodyRole::Join)
     }
@@ -46,7 +48,8 @@ impl BodyRole {
     }
 }
 
-/// Walks over a kind: its bodies with their roles, as references of this form, in a fixed order; and its payload as words.
+/// Visits the bodies of a kind with their roles, as references of the given form, in a fixed order.
+/// Also visits its payload as words.
 macro_rules! walk {
     ($kind:expr, [$($by:tt)+], $body:ident, $word:ident) => {
         match $kind {
@@ -99,7 +102,7 @@ macro_rules! walk {
                 $word(u64::from(input.number));
                 $word(u64::from(input.consumed));
             }
-            // Combinators of users have keys of their own.
+            // User-defined combinators have their own keys.
             Kind::Custom(_) => {}
             Kind::Manifest
             | Kind::Zip
@@ -113,7 +116,7 @@ macro_rules! walk {
     };
 }
 
-/// Walks over a fold.
+/// Visits a fold.
 macro_rules! walk_fold {
     ($fold:ident, [$($by:tt)+], $body:ident, $word:ident) => {
         $word($fold.style.code());
@@ -125,11 +128,11 @@ macro_rules! walk_fold {
     };
 }
 
-/// Leaves a word out.
+/// Ignores a word.
 fn ignore(_: u64) {}
 
 impl Kind {
-    /// Gives its bodies, in a fixed order.
+    /// Lists its bodies, in a fixed order.
     pub fn bodies(&self) -> SmallVec<[&Body; 3]> {
         let mut all = SmallVec::new();
         let mut body = |_, body| all.push(body);
@@ -137,7 +140,7 @@ impl Kind {
         all
     }
 
-    /// Gives its bodies with their roles, in that order.
+    /// Lists its bodies with their roles, in that order.
     pub fn bodies_by_role(&self) -> SmallVec<[(BodyRole, &Body); 3]> {
         let mut all = SmallVec::new();
         let mut body = |role, body| all.push((role, body));
@@ -145,7 +148,7 @@ impl Kind {
         all
     }
 
-    /// Gives its bodies to be changed, in that order.
+    /// Lists its bodies as mutable references, in that order.
     pub fn bodies_mut(&mut self) -> SmallVec<[&mut Body; 3]> {
         let mut all = SmallVec::new();
         let mut body = |_, body| all.push(body);
@@ -153,7 +156,7 @@ impl Kind {
         all
     }
 
-    /// Gives its words in keys of graphs, beside links and bodies.
+    /// Lists its words for keys of graphs, without links and bodies.
     pub(crate) fn words(&self) -> SmallVec<[u64; 4]> {
         let mut words = smallvec![self.facts().code];
         let mut word = |word| words.push(word);
@@ -164,7 +167,7 @@ impl Kind {
 }
 
 impl FoldStyle {
-    /// Gives the role of a step in such an order.
+    /// Returns the role of the step.
     fn role(&self) -> BodyRole {
         match self {
             FoldStyle::Associative | FoldStyle::First => BodyRole::Operator,

@@ -1,4 +1,4 @@
-//! Shapes: what an array of rank 2 or more says beside its elements, which lie row by row.
+//! Shapes: the axis lengths of arrays of rank 2 or more.
 
 use crate::ast::{
     BodyBuilder, Builder, Ensure, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
@@ -10,18 +10,20 @@ use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::sync::Arc;
 
-/// The length of an axis: a delayed `u64`, which may be known while building. Whoever uses a shape in a body captures it,
-/// so that equal lengths are one scalar in a graph.
+/// Holds the length of an axis, a delayed `u64`.
+///
+/// It may be known while building. A body that uses a shape captures the scalar, so that equal
+/// lengths are one scalar in a graph.
 #[derive(Clone, Debug)]
 pub struct Axis(Arc<Node>);
 
 impl Axis {
-    /// A length that a delayed `u64` has.
+    /// Creates an axis from a delayed `u64`.
     pub fn delayed(node: Arc<Node>) -> Axis {
         Axis(node)
     }
 
-    /// The length of segments of these lengths, if they are one number by construction.
+    /// Returns the common length of segments that are equally long by construction.
     pub fn of_rows(lengths: &Arc<Node>) -> Option<Axis> {
         let (Kind::Generate(_, body) | Kind::Expand(body)) = &lengths.kind else {
             return None;
@@ -36,12 +38,12 @@ impl Axis {
         }
     }
 
-    /// The delayed scalar that it is.
+    /// Returns the delayed scalar.
     pub fn node(&self) -> &Arc<Node> {
         &self.0
     }
 
-    /// The length, where it is known before this force.
+    /// Returns the length, where it is known before this force.
     pub fn known(&self) -> Option<u64> {
         match self.0.value.get() {
             Some(Value::Scalar(fields)) => match fields.as_slice() {
@@ -52,17 +54,19 @@ impl Axis {
         }
     }
 
-    /// Whether two lengths are one for certain: the same number, or the same delayed scalar.
+    /// Returns whether two lengths are certainly equal.
+    ///
+    /// They are the same number or the same delayed scalar.
     pub fn is(&self, other: &Axis) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.known().is_some() && self.known() == other.known()
     }
 
-    /// The length as a term of a body.
+    /// Adds the length to a body as a term.
     pub fn term(&self, b: &mut BodyBuilder) -> TermId {
         b.scalar(&self.0, 0)
     }
 
-    /// The length within a closure that is traced.
+    /// The length within a traced closure.
     pub(crate) fn value(&self, loc: Loc) -> Field {
         if let Some(n) = self.known() {
             return Field::literal(Const::u64(n));
@@ -72,7 +76,7 @@ impl Axis {
         fields.first().map_or(none, |n| n.cast(Ty::U64, loc))
     }
 
-    /// The length as that of a generator.
+    /// Returns the length for a generator.
     pub fn len(&self) -> Len {
         match self.known() {
             Some(n) => Len::Known(n),
@@ -97,36 +101,38 @@ impl fmt::Display for Axis {
     }
 }
 
-/// The lengths of an array's axes, the outermost first. The array's elements lie row by row: those along the last axis are
-/// neighbours. Cheap to clone; arrays that are made in step share one.
+/// Holds the lengths of an array's axes, the outermost first.
+///
+/// Elements are stored row by row: elements along the last axis are neighbours. Clones are cheap;
+/// arrays computed in lockstep share one shape.
 #[derive(Clone, Debug)]
 pub struct Shape(Arc<[Axis]>);
 
 impl Shape {
-    /// A shape of these axes.
+    /// Creates a shape of these axes.
     pub fn new(axes: impl IntoIterator<Item = Axis>) -> Shape {
         Shape(axes.into_iter().collect())
     }
 
-    /// The axes.
+    /// Returns the axes.
     pub fn axes(&self) -> &[Axis] {
         &self.0
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
-    /// All lengths, where they are known before this force.
+    /// Returns all lengths, where they are known before this force.
     pub fn known(&self) -> Option<Vec<u64>> {
         self.0.iter().map(Axis::known).collect()
     }
 
-    /// The number of elements, where it is known.
+    /// Returns the number of elements, where it is known.
     ///
     /// # Errors
-    /// If there are more than a `u64` counts.
+    /// If the number of elements does not fit a `u64`.
     pub fn size(&self) -> Result<Option<u64>, ErrorKind> {
         let Some(known) = self.known() else {
             return Ok(None);
@@ -139,14 +145,14 @@ impl Shape {
             .ok_or_else(|| ErrorKind::too_many(format!("the shape {self}")))
     }
 
-    /// Whether each axis of both is of one length for certain.
+    /// Returns whether all axes are certainly equal.
     pub fn is(&self, other: &Shape) -> bool {
         let equal = |(a, b): (&Axis, &Axis)| a.is(b);
         Arc::ptr_eq(&self.0, &other.0)
             || self.rank() == other.rank() && self.0.iter().zip(other.axes()).all(equal)
     }
 
-    /// The delayed lengths, for good, if nobody else has them.
+    /// Moves out the delayed lengths, if the shape is uniquely owned.
     pub(super) fn into_delayed(self, out: &mut impl Extend<Arc<Node>>) {
         if Arc::strong_count(&self.0) == 1 {
             out.extend(self.0.iter().map(|axis| axis.0.clone()));
@@ -155,7 +161,7 @@ impl Shape {
 }
 
 impl fmt::Display for Shape {
-    /// `(3, 4)`; what is not known yet is `?`.
+    /// Formats the shape as `(3, 4)`; an unknown length is `?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
         for (k, axis) in self.0.iter().enumerate() {
@@ -168,9 +174,9 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The graph's side of shapes: descriptors, indices, and the same elements under another shape.
+/// Shapes in the graph: descriptors, indices, and reshapes.
 impl Builder {
-    /// A length that is known.
+    /// Creates a known length.
     pub fn length(self, n: u64) -> Axis {
         Axis(self.renamed("length").constant(&[Const::u64(n)]))
     }
@@ -183,11 +189,11 @@ impl Builder {
         }
     }
 
-    /// The number of elements of all axes together, as a length.
+    /// Multiplies the lengths of all axes.
     pub fn size(self, axes: &[Axis]) -> Axis {
         let known: Option<Vec<u64>> = axes.iter().map(Axis::known).collect();
         if let Some(known) = known {
-            // Too many are found where the shape is made.
+            // Overflow is reported where the shape is made.
             return self.length(known.into_iter().fold(1, u64::saturating_mul));
         }
         if let [one] = axes {
@@ -200,8 +206,10 @@ impl Builder {
         Axis(self.compute(b.finish(&[all])))
     }
 
-    /// The uniform descriptors of a shape's axes but the first: of the second, which is there once per row of the first,
-    /// of the third, once per row of these, and so on. Each is free, and those of equal shapes are one.
+    /// Builds the uniform descriptors of all axes but the first.
+    ///
+    /// The second axis occurs once per row of the first axis, the third once per row of the second,
+    /// and so on. Descriptors cost nothing, and those of equal shapes are one node.
     pub fn descriptors(self, shape: &Shape) -> Vec<Arc<Node>> {
         let mut levels: Vec<Arc<Node>> = Vec::with_capacity(shape.rank());
         let Some((first, rest)) = shape.axes().split_first() else {
@@ -220,7 +228,9 @@ impl Builder {
         levels
     }
 
-    /// The indices of all elements of a shape, row by row: one field per axis.
+    /// Builds the indices of all elements of a shape, row by row.
+    ///
+    /// There is one field per axis.
     pub fn indices(self, shape: &Shape) -> Arc<Node> {
         let levels = self.descriptors(shape);
         let first = shape.axes().first().map_or(Len::Known(1), Axis::len);
@@ -235,8 +245,8 @@ impl Builder {
         indices
     }
 
-    /// Inputs in step, of which each but the first is held against the shape of that, axis by axis, when it is computed; none
-    /// if all shapes are known to be equal, or known to differ.
+    /// Adds run-time checks of each input's shape against the first input's, axis by axis. None if
+    /// all shapes are known to be equal or known to differ.
     pub(super) fn fitted(self, inputs: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
         let first = inputs.first()?.shape.as_ref()?;
         if !inputs.iter().any(|n| undecided(n, first).is_some()) {
@@ -249,7 +259,7 @@ impl Builder {
         Some(fitted.collect())
     }
 
-    /// An array that is held against another shape: against a length that is there only if all axes agree.
+    /// Checks an array against another shape: a length depends on the equality of all axes.
     fn held_against(self, array: &Arc<Node>, own: &Shape, expected: &Shape) -> Arc<Node> {
         let mut b = BodyBuilder::new(&[]);
         b.locate(Some(self.loc()));
@@ -264,15 +274,17 @@ impl Builder {
         self.reshape(&held, Some(own.clone()))
     }
 
-    /// An array of rank 1 that is held against a length when it is computed: that of a generator beside it.
+    /// Checks an array of rank 1 against a length at run time, by a zip with a generator.
     pub(crate) fn held(self, array: &Arc<Node>, len: Len) -> Arc<Node> {
         let beside = self.generate(len, super::identity(&[Ty::U64]));
         let both = self.zip(&[array.clone(), beside]);
         self.fields(&both, 0..array.types.len() as u32)
     }
 
-    /// The same elements, row by row, under a shape; of rank 1 without one. Costs nothing. Another number of elements is a
-    /// mistake.
+    /// Reinterprets the elements, row by row, under a shape.
+    ///
+    /// Without a shape the result is of rank 1. It costs nothing. A different number of elements is
+    /// a mistake.
     pub fn reshape(self, input: &Arc<Node>, shape: Option<Shape>) -> Arc<Node> {
         let Some(shape) = shape else {
             return match input.rank {
@@ -290,13 +302,13 @@ impl Builder {
                 self.fault(&input.types, 1, kind)
             }
             (Some(_), Some(_)) => elements,
-            // An array of rank 1 has no shape that would say a length: it is one that is held beside.
+            // An array of rank 1 has no shape to hold the length, so a zip checks it.
             _ => self.held(&elements, axis.len()),
         }
     }
 }
 
-/// The shape of an array of the same rank, if it is neither known to be this one nor known to differ.
+/// The shape of an array of the same rank, if its equality with `from` is undecided.
 fn undecided<'n>(array: &'n Node, from: &Shape) -> Option<&'n Shape> {
     let own = array.shape.as_ref()?;
     let differ = |(a, b): (&Axis, &Axis)| a.known().zip(b.known()).is_some_and(|(a, b)| a != b);
@@ -304,7 +316,9 @@ fn undecided<'n>(array: &'n Node, from: &Shape) -> Option<&'n Shape> {
     (!differs && !from.is(own)).then_some(own)
 }
 
-/// Where an element lies among the rows of a shape: `(i * m + j) * n + k`.
+/// Computes the flat index of an element of a shape.
+///
+/// For three axes it is `(i * m + j) * n + k`.
 pub fn flat_index(b: &mut BodyBuilder, indices: &[TermId], shape: &Shape) -> TermId {
     let mut at = indices.first().copied();
     for (index, axis) in indices.iter().zip(shape.axes()).skip(1) {

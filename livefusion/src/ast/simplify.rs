@@ -1,14 +1,16 @@
 //! Simplification of scalar bodies, once, when a node is made.
 //!
-//! Folds constants with Rust's semantics, drops what changes nothing (`x + 0`, `x * 1.0`, `!!b`, `x.min(x)`), knows what
-//! equal operands come to (`x - x`, `x <= x`, a check of both), chooses the arm of a condition that is known, joins the
-//! constants of operators that associate, unifies terms that have become equal, and leaves out terms and captures that no
-//! result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0` is not `x` (`x` may be -0.0). A
-//! division that would trap is left alone. Which lengths of different nodes are equal is said by
-//! `sharing::algebra`.
+//! The pass folds constants with Rust's semantics and drops operations without effect, such as `x +
+//! 0`, `x * 1.0`, `!!b` and `x.min(x)`. It folds operators on equal operands (`x - x`, `x <= x`, a
+//! check of both). It selects the arm of a known condition and joins the constants of associative
+//! operators. It unifies equal terms and removes terms and captures that no result needs.
 //!
-//! One pass from operands to users: every operand is simplified before its user, so a second pass finds
-//! nothing (a property test says so). Linear in the number of terms.
+//! Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0` is not `x` (`x` may be
+//! -0.0). A division that would trap is kept. `sharing::algebra` finds equal lengths of different
+//! nodes.
+//!
+//! One pass runs from operands to users. Every operand is simplified before its user, so a second
+//! pass finds nothing (a property test checks this). The cost is linear in the number of terms.
 
 use crate::ast::{
     Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, may_trap,
@@ -19,7 +21,9 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The simplified body: same parameters, same results, same traps in what the results need.
+/// Simplifies a body.
+///
+/// Parameters and results stay the same. So do the traps in terms that results need.
 pub fn simplify(body: Body) -> Body {
     if body.error.is_some() || is_simple(&body) {
         return body;
@@ -28,10 +32,10 @@ pub fn simplify(body: Body) -> Body {
     prune(rewritten).into()
 }
 
-/// Bodies of so many terms are looked through before anything is copied.
+/// Bodies of at most so many terms are inspected before anything is copied.
 const SMALL: usize = 24;
 
-/// Whether simplification would leave a small body as it is, which is how most come.
+/// Whether a small body is already simple. Most bodies are.
 fn is_simple(body: &Body) -> bool {
     let terms = body.terms.as_slice();
     if terms.len() > SMALL || !body.loops.is_empty() {
@@ -74,7 +78,7 @@ fn live_bits(body: &Body) -> u32 {
 
 struct Rewriter {
     out: Vec<TermData>,
-    /// Whether each term, or an operand of it, may trap: such a term may not be left out.
+    /// Whether each term or one of its operands may trap. Such a term must be kept.
     traps: Vec<bool>,
     known: FxHashMap<(Term, Ty), TermId>,
     to: Vec<TermId>,
@@ -148,7 +152,7 @@ impl Rewriter {
         self.add(term, data)
     }
 
-    /// The term of this kind, with the type and the place of another: one that is there, or a new one.
+    /// Adds a term with the type and location of `data`, or finds an equal one.
     fn add(&mut self, term: Term, data: &TermData) -> TermId {
         let key = (term, data.ty);
         if let Some(id) = self.known.get(&key) {
@@ -166,12 +170,13 @@ impl Rewriter {
     }
 }
 
-/// Whether a term may be an error: a delayed scalar may be one elsewhere, and is not asked for where its term is left out.
+/// Whether a term may fail. A delayed scalar may fail elsewhere, and is not demanded if its term is
+/// removed.
 fn may_fail(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     matches!(term, Term::Scalar { .. }) || may_trap(term, ty, operand)
 }
 
-/// Whether a check holds of equal operands, whatever they are.
+/// Whether a check always holds because its operands are equal.
 fn always_holds(ensure: Ensure, args: &[TermId]) -> bool {
     let equal = args.windows(2).all(|pair| pair[0] == pair[1]);
     equal && !matches!(ensure, Ensure::Below | Ensure::Adds | Ensure::Multiplies)
@@ -185,7 +190,7 @@ enum Simpler {
     No,
 }
 
-/// The constant that a term is.
+/// The constant value of a term.
 fn lit(terms: &[TermData], t: TermId) -> Option<Const> {
     match terms[t.index()].term {
         Term::Lit(c) => Some(c),
@@ -193,7 +198,7 @@ fn lit(terms: &[TermData], t: TermId) -> Option<Const> {
     }
 }
 
-/// What an operator on these terms, of which some may trap, can be replaced by.
+/// Finds a replacement for an operator on these terms, some of which may trap.
 fn simpler(
     terms: &[TermData],
     traps: impl Fn(TermId) -> bool,
@@ -233,7 +238,7 @@ fn unary(data: &TermData, op: Op, x: TermId, ty: Ty) -> Simpler {
     }
 }
 
-/// `x op x`, where that is `x`, or the same whatever `x` is: then what may trap is not left out. Floats may be NaN.
+/// Simplifies `x op x` to `x` or to a constant. A constant must not hide a trap. Floats may be NaN.
 fn of_equals(op: Op, x: TermId, ty: Ty, traps: impl Fn(TermId) -> bool) -> Simpler {
     match op {
         _ if ty.is_float() => Simpler::No,
@@ -246,21 +251,22 @@ fn of_equals(op: Op, x: TermId, ty: Ty, traps: impl Fn(TermId) -> bool) -> Simpl
     }
 }
 
-/// The value of an operator on constants; none where Rust would panic, or where a negative number would lose its sign.
+/// Folds an operator on constants. None where Rust would panic, or where a negative number would
+/// lose its sign.
 fn fold(op: Op, args: SmallVec<[Const; 3]>, ty: Ty) -> Option<Const> {
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
     if op.may_trap(from) && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
         return None;
     }
-    // A negative index is told as one when it is found to be outside.
+    // A negative index must stay visible in the bounds error.
     if op == Op::Cast && ty == Ty::U64 && args[0].integer().is_some_and(|n| n < 0) {
         return None;
     }
     Some(Const::new(ty, eval(op, from, ty, &words)))
 }
 
-/// `x op y` where one side is a constant that changes nothing.
+/// Simplifies `x op y` if one side is an identity.
 fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Const>) -> Simpler {
     if y_lit.is_some_and(|c| is_right_identity(op, c)) {
         return Simpler::Is(x);
@@ -271,8 +277,8 @@ fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Co
     Simpler::No
 }
 
-/// `(x op c) op d` is `x op (c op d)`, whichever side the constants are on, where an operator associates: on all but floats,
-/// which round; `x` alone, if the constants cancel.
+/// Rewrites `(x op c) op d` to `x op (c op d)`, with the constants on any side. The operator must
+/// associate, which excludes floats, since they round. Gives `x` alone if the constants cancel.
 fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
     let [x, y] = match (lit(terms, args[0]), lit(terms, args[1])) {
         (None, Some(_)) => args,
@@ -303,7 +309,7 @@ fn is_right_identity(op: Op, c: Const) -> bool {
     op.right_identity(c.ty) == Some(c)
 }
 
-/// Leaves out terms, loops' dead state excepted, and captures that no result needs.
+/// Removes the terms and captures that no result needs. Dead state of live loops is kept.
 fn prune(body: Parts) -> Parts {
     let live = body.live_terms(body.results.iter().copied());
     let params = body.params.len();

@@ -1,5 +1,7 @@
-//! Scalar terms: what closures become when they are traced. Bodies are hash-consed, flat, and in
-//! dependency order; where each term is computed is decided later, by [`crate::sharing`].
+//! Scalar terms: the traced form of closures.
+//!
+//! Bodies are hash-consed, flat, and in dependency order. [`crate::sharing`] later decides where
+//! each term is computed.
 
 use crate::ast::Node;
 use crate::error::Error;
@@ -12,35 +14,39 @@ use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Types of an element's fields. Up to 16 need no memory of their own.
+/// Holds the types of an element's fields.
+///
+/// Up to 16 need no heap memory.
 pub type Types = SmallVec<[Ty; 16]>;
 
-/// A term of a body, by position.
+/// Identifies a term of a body by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct TermId(pub u32);
 
 impl TermId {
-    /// Position in the terms of a [`Body`].
+    /// Returns the position in the terms of a [`Body`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The operands of an operator, at most three; what is beyond is left out, and then no operator takes them.
+/// Holds the operands of an operator, at most three.
+///
+/// Further operands are dropped. The builder rejects such an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Args {
     count: u8,
-    /// Those behind `count` are zero.
+    /// Entries beyond `count` are zero.
     ids: [TermId; 3],
 }
 
 impl Args {
-    /// These operands.
+    /// Creates a list of these operands.
     pub fn new(ids: &[TermId]) -> Args {
         ids.iter().copied().collect()
     }
 
-    /// The operands.
+    /// Returns the operands.
     pub fn as_slice(&self) -> &[TermId] {
         self.ids.get(..self.count as usize).unwrap_or_default()
     }
@@ -70,7 +76,9 @@ impl fmt::Debug for Args {
     }
 }
 
-/// A scalar term. Operands come before it.
+/// Represents a scalar term.
+///
+/// Operands precede their users.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Term {
     /// The k-th scalar parameter of the body.
@@ -79,58 +87,62 @@ pub enum Term {
     Lit(Const),
     /// A strict operator. Integer division and remainder trap where Rust panics.
     Op(Op, Args),
-    /// `outer * length + inner`, of (outer, inner, length), all `u64`: where an element lies among rows of one length. What
-    /// is put together like this is taken apart for nothing, for `inner` is below `length`.
+    /// `outer * length + inner` of (outer, inner, length), all `u64`: the flat index of an element
+    /// among rows of one length. Splitting it again costs nothing, since `inner` is below `length`.
     Flat(Args),
     /// `if c { a } else { b }`: only one arm is computed.
     Cond(TermId, TermId, TermId),
-    /// The k-th state variable of a while loop, inside of its test and step.
+    /// The k-th state variable of a while loop, within its test and step.
     LoopVar(u32, u32),
-    /// The k-th state variable of a while loop after it has ended.
+    /// The k-th state variable of a while loop after its exit.
     LoopResult(u32, u32),
     /// A field of a captured delayed scalar.
     Scalar {
-        /// Which capture.
+        /// The number of the capture.
         capture: u32,
-        /// Which field.
+        /// The number of the field.
         field: u32,
     },
     /// A field of an element of a captured array.
     At {
-        /// Which capture.
+        /// The number of the capture.
         capture: u32,
-        /// Which field.
+        /// The number of the field.
         field: u32,
         /// The index, `u64`.
         index: TermId,
-        /// Whether an index outside traps (else it gives zero; for indices in range by construction).
+        /// Whether an index out of bounds traps. Unchecked ones, in range by construction, give
+        /// zero.
         checked: bool,
     },
-    /// The first operand, which is checked against the others; all are `u64`. Traps if the check fails.
+    /// The first operand after an assertion over all operands, all `u64`. Traps if the assertion
+    /// fails.
     Ensure(Ensure, Args),
 }
 
-/// What a term makes sure of. The trap is that of the combinators that check the same.
+/// Lists the assertions of terms.
+///
+/// A failed one traps like the combinators that check the same condition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ensure {
-    /// (index, length): the index is below the length, or it is out of range.
+    /// (index, length): the index is below the length, else it is out of range.
     Below,
-    /// (length, length expected): they are equal, or lengths differ.
+    /// (length, length expected): they are equal, else lengths differ.
     Equal,
-    /// (needed, room): no more is needed than there is room, or segments do not match their data.
+    /// (needed, capacity): at most the capacity is needed, else segments do not match their data.
     Fits,
-    /// (needed, room): as much is needed as there is room, or segments do not match their data.
+    /// (needed, capacity): exactly the capacity is needed, else segments do not match their data.
     Fills,
     /// (start, end, length): a slice is in order and inside.
     Inside,
-    /// (length, length): a `u64` holds their sum.
+    /// (length, length): their sum fits a `u64`.
     Adds,
-    /// (length, length): a `u64` holds their product.
+    /// (length, length): their product fits a `u64`.
     Multiplies,
 }
 
 impl Ensure {
-    /// Its name in texts.
+    /// Returns its name in texts.
     pub fn name(self) -> &'static str {
         match self {
             Ensure::Below => "below",
@@ -143,7 +155,7 @@ impl Ensure {
         }
     }
 
-    /// How many operands it takes.
+    /// Returns the number of its operands.
     pub fn operands(self) -> usize {
         match self {
             Ensure::Inside => 3,
@@ -153,7 +165,8 @@ impl Ensure {
 }
 
 impl Term {
-    /// Calls a function with each operand, of a condition with the test first. The terms of a scalar loop are no operands.
+    /// Calls a function with each operand; a condition's test comes first. The terms of a scalar
+    /// loop are not operands.
     pub(crate) fn each_operand(&self, mut each: impl FnMut(TermId)) {
         match self {
             Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
@@ -191,8 +204,8 @@ impl Term {
     }
 }
 
-/// Whether computing a term may trap or not end, given which of its operands may: such a term is neither
-/// left out nor computed where it was not asked for.
+/// Whether computing a term may trap or diverge, given the operands that may. Such a term must
+/// neither be removed nor speculated.
 pub(crate) fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     match term {
         Term::Op(op, args) => op.may_trap(ty) || args.iter().any(|a| operand(*a)),
@@ -204,38 +217,40 @@ pub(crate) fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) ->
     }
 }
 
-/// Whether any integer can be divided by this one.
+/// Whether every integer can be divided by this one without a trap.
 pub(crate) fn divides_all(divisor: Const) -> bool {
     divisor.bits != 0 && (!divisor.ty.is_signed() || divisor.bits != u64::MAX)
 }
 
-/// A term with its type and where the user wrote it. Location and exponent are not part of its identity.
+/// Pairs a term with its type and source location.
+///
+/// Location and exponent are not part of its identity.
 #[derive(Clone, Copy, Debug)]
 pub struct TermData {
     /// The term.
     pub term: Term,
     /// Its type.
     pub ty: Ty,
-    /// Where the operator was called.
+    /// The location of the operator's call.
     pub loc: Option<Loc>,
-    /// The exponent, of a power that was written out: this is the last of its products.
+    /// The exponent of a power that was expanded into products. This is the last product.
     pub power: Option<NonZeroU32>,
 }
 
-/// A scalar loop: `while test(state) { state = next(state) }`.
+/// Describes a scalar loop, `while test(state) { state = next(state) }`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ScalarLoop {
     /// Types of the state variables.
     pub types: Vec<Ty>,
-    /// Starting values, terms outside of the loop.
+    /// Starting values, terms outside the loop.
     pub start: Vec<TermId>,
-    /// Goes on while true; a `bool` term over the loop variables.
+    /// The condition to continue, a `bool` term over the loop variables.
     pub test: TermId,
     /// Next values, terms over the loop variables.
     pub next: Vec<TermId>,
 }
 
-/// Something delayed that a closure uses.
+/// Refers to a delayed node that a closure uses.
 #[derive(Clone, Debug)]
 pub enum Capture {
     /// A delayed scalar (an `Ix0` node), by value.
@@ -245,7 +260,7 @@ pub enum Capture {
 }
 
 impl Capture {
-    /// The captured node.
+    /// Returns the captured node.
     pub fn node(&self) -> &Arc<Node> {
         match self {
             Capture::Scalar(n) | Capture::Array(n) => n,
@@ -253,11 +268,13 @@ impl Capture {
     }
 }
 
-/// A traced closure: parameters, terms, results. Clones share their parts until one is changed.
+/// Represents a traced closure by parameters, terms and results.
+///
+/// Clones share their parts until one is changed.
 #[derive(Clone, Debug, Default)]
 pub struct Body(Arc<Parts>);
 
-/// What a body consists of.
+/// Holds the parts of a body.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
     /// Types of the scalar parameters (tuples are flattened, field by field).
@@ -272,7 +289,7 @@ pub struct Parts {
     pub results: SmallVec<[TermId; 4]>,
     /// The first mistake made while tracing, such as a leaked expression.
     pub error: Option<Box<Error>>,
-    /// Whether it was found well formed, and nothing is to be simplified.
+    /// Whether it is well formed and already simplified.
     pub(super) sound: bool,
 }
 
@@ -290,7 +307,7 @@ impl Deref for Body {
 }
 
 impl DerefMut for Body {
-    /// What may be changed has to be checked again.
+    /// A mutable borrow clears the sound mark, so that the body is checked again.
     fn deref_mut(&mut self) -> &mut Parts {
         let parts = Arc::make_mut(&mut self.0);
         parts.sound = false;
@@ -299,7 +316,8 @@ impl DerefMut for Body {
 }
 
 impl Body {
-    /// Whether computing it may trap or not end. A division by a literal that divides all does not.
+    /// Whether computing it may trap or diverge. Division by a literal that is neither 0 nor -1
+    /// cannot.
     pub(crate) fn may_trap(&self) -> bool {
         let is_fine = |term: &Term| match term {
             Term::Op(_, args) => args.get(1).is_some_and(
@@ -322,35 +340,35 @@ impl Body {
         self.results.iter().all(literal)
     }
 
-    /// Whether it was found well formed and simple, and not changed since.
+    /// Whether it was marked well formed and simple, and not changed since.
     pub(super) fn is_sound(&self) -> bool {
         self.0.sound
     }
 
-    /// Notes that it is well formed and simple, if nobody else has it yet.
+    /// Marks it well formed and simple, if it is uniquely owned.
     pub(super) fn found_sound(&mut self) {
         if let Some(parts) = Arc::get_mut(&mut self.0) {
             parts.sound = true;
         }
     }
 
-    /// Whether two bodies are one and the same.
+    /// Whether two bodies share their parts.
     pub(crate) fn is(&self, other: &Body) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The captures, if nobody else has them.
+    /// The captures, if the body is uniquely owned.
     pub(super) fn into_captures(self) -> Vec<Capture> {
         Arc::into_inner(self.0).map_or_else(Vec::new, |parts| parts.captures)
     }
 }
 
 impl Parts {
-    /// Type of a term.
+    /// Returns the type of a term.
     pub fn ty(&self, t: TermId) -> Ty {
         self.terms[t.index()].ty
     }
-    /// The type of an operator on these terms; none if it does not take them.
+    /// The type of an operator on these terms; none if it rejects them.
     pub(super) fn operator_type(&self, op: Op, args: &[TermId], target: Option<Ty>) -> Option<Ty> {
         let mut types = [Ty::Bool; 3];
         let types = types.get_mut(..args.len())?;
@@ -360,17 +378,17 @@ impl Parts {
         op.result(types, target)
     }
 
-    /// Types of the results.
+    /// Returns the types of the results.
     pub fn result_types(&self) -> Types {
         self.results.iter().map(|r| self.ty(*r)).collect()
     }
 
-    /// Terms that the given results need.
+    /// Marks the terms that the given results need.
     pub fn live_terms(&self, results: impl Iterator<Item = TermId>) -> Vec<bool> {
         let mut live = vec![false; self.terms.len()];
         results.for_each(|r| live[r.index()] = true);
         let mut loop_done = vec![false; self.loops.len()];
-        // Operands come before their users, except inside of scalar loops, whose results come last.
+        // Operands precede their users, except in scalar loops, whose results come last.
         for i in (0..self.terms.len()).rev() {
             if !live[i] {
                 continue;

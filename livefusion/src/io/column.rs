@@ -1,4 +1,4 @@
-//! What a column of a table holds: scalars, texts, lists, and which of them are there.
+//! Columns of a table: scalars, texts, lists, and their validity.
 
 #[cfg(feature = "arrow")]
 use super::arrow::Texts;
@@ -16,46 +16,46 @@ use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// A column.
+/// Holds the data of a column and its validity.
 #[derive(Clone)]
 pub struct Column {
     pub data: Data,
-    /// Which of its values are there, if some are missing.
+    /// The presence of its values, if some are missing.
     pub valid: Option<Valid>,
 }
 
-/// Which values are there.
+/// Tells which values are present.
 #[derive(Clone)]
 pub struct Valid {
-    /// A `bool` for each.
+    /// A `bool` for each value.
     pub node: Arc<Node>,
-    /// How many are missing.
+    /// The number of missing values.
     pub missing: usize,
 }
 
-/// What a column holds.
+/// Holds the values of a column.
 #[derive(Clone)]
 pub enum Data {
     /// Scalars in memory.
     Scalars(Arc<Buffer>),
-    /// Scalars that an index tells, so many: `bool`s that are packed.
+    /// Packed `bool`s, as a function of the index, and their number.
     #[cfg(feature = "arrow")]
     Packed(Arc<Node>, usize),
-    /// Dates, as counts of a unit.
+    /// Dates as counts of a unit.
     Times(Unit, Arc<Buffer>),
-    /// Texts, each once.
+    /// Texts as codes and distinct labels.
     Text(Text),
-    /// Texts, one behind the other.
+    /// Texts stored one after the other.
     #[cfg(feature = "arrow")]
     Texts(Arc<Texts>),
     /// Lists of scalars.
     Lists(Lists),
-    /// What no program can use, so many: what it is.
+    /// Values that programs cannot use: a description and their number.
     #[cfg(feature = "arrow")]
     Other(String, usize),
 }
 
-/// The unit of dates.
+/// Names the unit of dates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Days, of [`Date`].
@@ -65,7 +65,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit of a type of dates.
+    /// Returns the unit of a type of dates.
     pub fn of(ty: Type) -> Option<Unit> {
         match ty {
             Type::Date => Some(Unit::Days),
@@ -81,7 +81,7 @@ impl Unit {
         }
     }
 
-    /// A date as text.
+    /// Formats a date.
     pub fn show(self, count: i64) -> String {
         match self {
             Unit::Days => Date::of_count(count).to_string(),
@@ -90,21 +90,21 @@ impl Unit {
     }
 }
 
-/// Texts as codes.
+/// Holds texts as codes.
 #[derive(Clone)]
 pub struct Text {
     pub codes: Arc<Buffer>,
     pub labels: Vec<String>,
-    /// Why they are text, where nobody asked for it.
+    /// The field that made the column text, if text was not requested.
     pub why: Why,
 }
 
-/// Lists as they lie in memory.
+/// Holds lists in Arrow's layout.
 #[derive(Clone)]
 pub struct Lists {
-    /// Where each begins, and where the last one ends.
+    /// The start of each list, then the end of the last one.
     pub offsets: Arc<Buffer>,
-    /// The elements from the first offset to the last one.
+    /// The elements from the first offset to the last offset.
     pub elements: Arc<Node>,
 }
 
@@ -142,7 +142,7 @@ impl Column {
         }
     }
 
-    /// What it is, for messages.
+    /// Describes its type for messages.
     pub fn shown(&self) -> String {
         match &self.data {
             #[cfg(feature = "arrow")]
@@ -151,7 +151,7 @@ impl Column {
         }
     }
 
-    /// That no value is missing.
+    /// Checks that no value is missing.
     pub fn complete(&self) -> Result<(), ErrorKind> {
         let Some(valid) = &self.valid else {
             return Ok(());
@@ -160,7 +160,9 @@ impl Column {
         Err(ErrorKind::malformed("a value in each row", got))
     }
 
-    /// Its scalars as a node that the caller's call of `name` made; of text the codes, of dates the counts.
+    /// Returns its scalars as a node under the caller's call of `name`.
+    ///
+    /// Text gives its codes, dates give their counts.
     #[track_caller]
     pub fn node(&self, name: &'static str) -> Result<Arc<Node>, ErrorKind> {
         match &self.data {
@@ -176,12 +178,14 @@ impl Column {
         }
     }
 
-    /// Its elements in memory; of text the codes.
+    /// Returns its elements in memory.
+    ///
+    /// Text gives its codes.
     pub fn buffer(&self) -> Result<Arc<Buffer>, ErrorKind> {
         Ok(Plain::of(&self.node("table")?)?.elements)
     }
 
-    /// Its texts as codes.
+    /// Returns its texts as codes.
     pub fn text(&self) -> Result<&Text, ErrorKind> {
         match &self.data {
             Data::Text(text) => Ok(text),
@@ -191,7 +195,9 @@ impl Column {
         }
     }
 
-    /// Its lists; of texts their bytes.
+    /// Returns its lists.
+    ///
+    /// Texts give their bytes.
     #[track_caller]
     pub fn segments(&self, name: &'static str) -> Result<Segments, ErrorKind> {
         match &self.data {
@@ -203,7 +209,7 @@ impl Column {
         }
     }
 
-    /// The elements as a type, where that is not theirs.
+    /// Converts the elements to another type.
     pub fn converted<T: Scalar>(&self) -> Result<Arc<Buffer>, ErrorKind> {
         let wrong = |got: String| Err(ErrorKind::malformed(T::TY.name(), got));
         match &self.data {
@@ -226,14 +232,14 @@ impl Column {
 }
 
 impl Lists {
-    /// Computes segments, in one force.
+    /// Computes segments in one force.
     pub fn of(segments: &Segments) -> Result<Lists, ErrorKind> {
         let data = &segments.data;
         if data.types.len() != 1 || data.rank != 1 {
             let got = show_types(&data.types);
             return Err(ErrorKind::malformed("segments of scalars", got));
         }
-        // The counts are those of the lengths, checked against the data.
+        // These counts equal the lengths, and are checked against the data.
         let one = trace(&data.types, |_| {
             Fields::from_slice(&[Field::literal(Const::new(Ty::I64, 1))])
         });
@@ -250,7 +256,7 @@ impl Lists {
         let (Some(offsets), Some(elements)) = (next(), next()) else {
             return Err(ErrorKind::malformed("segments", "something else"));
         };
-        // A device may have them.
+        // The columns may be in device memory.
         for column in [&offsets, &elements] {
             column.here().map_err(|why| lost(column, why))?;
         }
@@ -273,13 +279,13 @@ impl Lists {
     }
 }
 
-/// Elements as a node.
+/// Wraps elements in a node.
 #[track_caller]
 pub fn manifest(elements: Arc<Buffer>, name: &'static str) -> Arc<Node> {
     Builder::named(name).manifest(vec![elements])
 }
 
-/// The bytes of texts.
+/// Collects the bytes of texts.
 pub fn bytes_of(text: &Text) -> Result<Lists, ErrorKind> {
     let codes: &[u32] = text.codes.as_slice().unwrap_or_default();
     let labels = || codes.iter().map(|c| text.labels[*c as usize].as_bytes());
@@ -303,7 +309,8 @@ pub fn bytes_of(text: &Text) -> Result<Lists, ErrorKind> {
     })
 }
 
-/// Elements as another type, each exactly. Else the first integer that is none of them, or nothing if no conversion is exact.
+/// Converts each element exactly to another type. The error is the first integer that does not fit,
+/// or none if the types never convert exactly.
 fn convert<T: Scalar>(elements: &Buffer) -> Result<Vec<T>, Option<(usize, i128)>> {
     let from = elements.ty();
     let word = |row| {

@@ -1,12 +1,12 @@
-//! Dates of the proleptic Gregorian calendar, without time zones: their arithmetic, their text.
+//! Dates of the proleptic Gregorian calendar without time zones: arithmetic and text.
 
 use super::error::{ErrorKind, shown};
 use std::fmt;
 use std::str::FromStr;
 
-/// A day of the proleptic Gregorian calendar.
+/// Represents a day of the proleptic Gregorian calendar.
 ///
-/// It counts days since 1970-01-01, and so is an element of arrays, `Array<Date>`.
+/// It counts days since 1970-01-01. It can be an array element: `Array<Date>`.
 ///
 /// ```
 /// use livefusion::io::Date;
@@ -18,9 +18,9 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Date(i64);
 
-/// A day with a time, to the microsecond.
+/// Represents a day and a time, to the microsecond.
 ///
-/// It counts microseconds since 1970-01-01 00:00, and so is an element of arrays, `Array<DateTime>`.
+/// It counts microseconds since 1970-01-01 00:00. It can be an array element: `Array<DateTime>`.
 ///
 /// ```
 /// use livefusion::io::{Date, DateTime};
@@ -32,9 +32,9 @@ pub struct Date(i64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DateTime(i64);
 
-/// Microseconds of a second.
+/// Gives the microseconds of a second.
 pub const SECOND: i64 = 1_000_000;
-/// Microseconds of a day.
+/// Gives the microseconds of a day.
 pub const DAY: i64 = 86_400 * SECOND;
 
 const MONTHS: [&str; 12] = [
@@ -52,10 +52,11 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// Days in 400 years, after which the calendar repeats.
+/// Days in 400 years, the period of the calendar.
 const ERA: i128 = 146_097;
 
-/// Days from 1970-01-01 to a day. Years begin in March, so that the leap day is a year's last.
+/// Days from 1970-01-01 to a day. Years start in March here, so that the leap day is the last day
+/// of a year.
 fn days_from(year: i64, month: u32, day: u32) -> i128 {
     let year = i128::from(year) - i128::from(month <= 2);
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -64,7 +65,7 @@ fn days_from(year: i64, month: u32, day: u32) -> i128 {
     era * ERA + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The year, month and day that are so many days behind 1970-01-01.
+/// The year, month and day of a number of days after 1970-01-01.
 fn civil(days: i64) -> (i64, u32, u32) {
     let days = i128::from(days) + 719_468;
     let (era, of_era) = (days.div_euclid(ERA), days.rem_euclid(ERA));
@@ -77,7 +78,7 @@ fn civil(days: i64) -> (i64, u32, u32) {
     (year as i64, month as u32, day as u32)
 }
 
-/// Days of a month, which is one from 1 to 12.
+/// Days of a month from 1 to 12.
 fn days_of(year: i64, month: u32) -> u32 {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     match month {
@@ -88,58 +89,64 @@ fn days_of(year: i64, month: u32) -> u32 {
 }
 
 impl Date {
-    /// The day of a year, month (from 1) and day (from 1); none if there is no such day.
+    /// Returns the day of a year, month (from 1) and day (from 1).
+    ///
+    /// None if there is no such day.
     pub fn new(year: i64, month: u32, day: u32) -> Option<Date> {
         let is_day = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
         let days = is_day.then(|| days_from(year, month, day))?;
         i64::try_from(days).ok().map(Date)
     }
 
-    /// The day that is so many days behind 1970-01-01.
+    /// Returns the day that is `days` days after 1970-01-01.
     pub const fn of_count(days: i64) -> Date {
         Date(days)
     }
 
-    /// Days since 1970-01-01.
+    /// Returns the days since 1970-01-01.
     pub const fn count(self) -> i64 {
         self.0
     }
 
-    /// The year, the month (from 1), and the day of the month (from 1).
+    /// Returns the year, the month and the day of the month.
+    ///
+    /// Months and days are numbered from 1.
     pub fn parts(self) -> (i64, u32, u32) {
         civil(self.0)
     }
 
-    /// Its first moment; the nearest one that there is, more than 290,000 years from 1970.
+    /// Returns the start of the day.
+    ///
+    /// It saturates more than 290,000 years from 1970.
     pub fn midnight(self) -> DateTime {
         DateTime(self.0.saturating_mul(DAY))
     }
 }
 
 impl DateTime {
-    /// The moment that is so many microseconds behind 1970-01-01 00:00.
+    /// Returns the moment that is `micros` microseconds after 1970-01-01 00:00.
     pub const fn of_count(micros: i64) -> DateTime {
         DateTime(micros)
     }
 
-    /// Microseconds since 1970-01-01 00:00.
+    /// Returns the microseconds since 1970-01-01 00:00.
     pub const fn count(self) -> i64 {
         self.0
     }
 
-    /// Its day.
+    /// Returns its day.
     pub fn date(self) -> Date {
         Date(self.0.div_euclid(DAY))
     }
 
-    /// Microseconds since the day began.
+    /// Returns the microseconds since the start of the day.
     pub fn of_day(self) -> i64 {
         self.0.rem_euclid(DAY)
     }
 }
 
 impl fmt::Display for Date {
-    /// As ISO 8601 has it, `2010-01-31`.
+    /// Formats as ISO 8601, `2010-01-31`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = self.parts();
         match year {
@@ -150,7 +157,8 @@ impl fmt::Display for Date {
 }
 
 impl fmt::Display for DateTime {
-    /// As ISO 8601 has it with a blank, `2010-01-31 05:00`: with seconds only where there are some.
+    /// Formats as ISO 8601 with a blank, `2010-01-31 05:00`. Seconds appear only if they are not
+    /// zero.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (minutes, rest) = (self.of_day() / (60 * SECOND), self.of_day() % (60 * SECOND));
         write!(f, "{} {:02}:{:02}", self.date(), minutes / 60, minutes % 60)?;
@@ -164,11 +172,11 @@ impl fmt::Display for DateTime {
     }
 }
 
-/// How a date is written.
+/// Describes the notation of a date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
     style: Style,
-    /// Whether a time stands behind it.
+    /// Whether a time follows.
     pub has_time: bool,
 }
 
@@ -182,18 +190,22 @@ enum Style {
     Named,
 }
 
-/// A text in the form of a date: its form, day and time. There may be no such day.
+/// Holds a text in the notation of a date.
+///
+/// It has a form, a day and a time. There may be no such day.
 pub struct Written {
     pub form: Form,
     year: i64,
     month: u32,
     day: u32,
-    /// Microseconds since the day began.
+    /// Microseconds since the start of the day.
     time: i64,
 }
 
 impl Written {
-    /// A text in one of the forms; none of another text.
+    /// Parses a text in one of the forms.
+    ///
+    /// None for other texts.
     pub fn of(text: &str) -> Option<Written> {
         let (date, time) = match text.rsplit_once(['T', ' ']) {
             Some((date, time)) if time.contains(':') => (date, Some(time)),
@@ -210,7 +222,9 @@ impl Written {
         })
     }
 
-    /// The day; else why there is none.
+    /// Returns the day.
+    ///
+    /// An error says why there is no such day.
     pub fn date(&self) -> Result<Date, ErrorKind> {
         let (year, month, day) = (self.year, self.month, self.day);
         Date::new(year, month, day).ok_or_else(|| {
@@ -227,12 +241,16 @@ impl Written {
         })
     }
 
-    /// The moment; else why there is none.
+    /// Returns the moment.
+    ///
+    /// An error says why there is no such moment.
     pub fn moment(&self) -> Result<DateTime, ErrorKind> {
         Ok(DateTime(self.date()?.midnight().count() + self.time))
     }
 
-    /// Its count: days where it has no time, else microseconds.
+    /// Returns its count.
+    ///
+    /// It counts days if there is no time, else microseconds.
     pub fn count(&self) -> Result<i64, ErrorKind> {
         match self.form.has_time {
             true => self.moment().map(DateTime::count),
@@ -241,14 +259,14 @@ impl Written {
     }
 }
 
-/// A number of so many digits and no sign.
+/// A number with `least` to `most` digits and no sign.
 fn digits(text: &str, least: usize, most: usize) -> Option<u32> {
     let is_number =
         (least..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
 }
 
-/// The style, year, month and day.
+/// The style, year, month and day of a text.
 fn date_of(text: &str) -> Option<(Style, [u32; 3])> {
     let (style, between) = match text {
         text if text.contains('-') => (Style::Dashes, '-'),
@@ -283,7 +301,7 @@ fn date_of(text: &str) -> Option<(Style, [u32; 3])> {
     Some((style, numbers))
 }
 
-/// Microseconds since the day began, of `05:00`, `05:00:00`, `05:00:00.5`.
+/// Microseconds since the start of the day, for `05:00`, `05:00:00` or `05:00:00.5`.
 fn time_of(text: &str) -> Option<i64> {
     let mut parts = text.split(':');
     let (hours, minutes) = (digits(parts.next()?, 2, 2)?, digits(parts.next()?, 2, 2)?);
@@ -321,7 +339,8 @@ impl FromStr for Date {
 impl FromStr for DateTime {
     type Err = ErrorKind;
 
-    /// Reads the forms of [`Date`], with or without a time behind it: `05:00`, `05:00:00`, `05:00:00.5`.
+    /// Reads the forms of [`Date`], optionally followed by a time: `05:00`, `05:00:00`,
+    /// `05:00:00.5`.
     fn from_str(text: &str) -> Result<DateTime, ErrorKind> {
         match Written::of(text.trim_ascii()) {
             Some(written) => written.moment(),

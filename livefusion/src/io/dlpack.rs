@@ -1,8 +1,8 @@
-//! DLPack: arrays to and from other libraries of this process, without a copy. Memory of the processor only.
+//! DLPack: exchange of arrays with other libraries in this process, without a copy.
 //!
-//! The structs are those of `dlpack.h`, version 1. What comes here may be of any rank, and lie in any order: where an element lies
-//! is told by its index, in the loop that reads it. What goes out lies row by row, and is marked as read-only, for which the
-//! structs of older versions have no word: they are taken, and not given.
+//! Only CPU memory is supported. The structs are those of `dlpack.h`, version 1. An imported array may have any rank
+//! and any strides: the loop that reads it computes each element's address from its index. An exported array is
+//! row-major and marked read-only. Structs of older versions have no read-only flag: only import supports them.
 
 use super::column::manifest;
 use super::error::{ErrorKind, Place, Result};
@@ -19,27 +19,27 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// `DLPackVersion`. A major version that is not known has other structs.
+/// Mirrors `DLPackVersion`, whose unknown major versions have other structs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// Changes where the layout does.
+    /// Changes when the layout changes.
     pub major: u32,
-    /// Changes where something is added.
+    /// Changes when something is added.
     pub minor: u32,
 }
 
-/// `DLDevice`.
+/// Mirrors `DLDevice`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// 1 is the processor.
+    /// 1 is the CPU.
     pub kind: i32,
-    /// Which one of this kind.
+    /// The number of the device within its kind.
     pub id: i32,
 }
 
-/// `DLDataType`.
+/// Mirrors `DLDataType`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataType {
@@ -47,59 +47,59 @@ pub struct DataType {
     pub code: u8,
     /// Bits of an element.
     pub bits: u8,
-    /// Elements of a vector: 1.
+    /// Elements per vector: 1.
     pub lanes: u16,
 }
 
-/// `DLTensor`.
+/// Mirrors `DLTensor`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct RawTensor {
-    /// Where the memory begins.
+    /// The start of the memory.
     pub data: *mut c_void,
-    /// Whose memory it is.
+    /// The device of the memory.
     pub device: Device,
-    /// How many axes there are.
+    /// The number of axes.
     pub ndim: i32,
     /// The type of the elements.
     pub dtype: DataType,
     /// The length of each axis.
     pub shape: *mut i64,
-    /// How many elements lie between neighbours along each axis; none if they lie row by row.
+    /// The distance between neighbours along each axis, in elements. Null if row-major.
     pub strides: *mut i64,
-    /// How many bytes behind the beginning the first element is.
+    /// The byte offset of the first element.
     pub byte_offset: u64,
 }
 
-/// `DLManagedTensorVersioned`.
+/// Mirrors `DLManagedTensorVersioned`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ManagedTensor {
-    /// Which structs these are.
+    /// The version of the structs.
     pub version: Version,
-    /// The maker's.
+    /// The producer's context.
     pub manager_ctx: *mut c_void,
-    /// Frees it all.
+    /// Frees the tensor and its memory.
     pub deleter: Option<unsafe extern "C" fn(*mut ManagedTensor)>,
-    /// Bit 0: nobody may write.
+    /// Bit 0: read-only.
     pub flags: u64,
     /// The array.
     pub tensor: RawTensor,
 }
 
-/// `DLManagedTensor`, as before version 1.
+/// Mirrors `DLManagedTensor`, the struct before version 1.
 #[repr(C)]
 #[derive(Debug)]
 pub struct UnversionedTensor {
     /// The array.
     pub tensor: RawTensor,
-    /// The maker's.
+    /// The producer's context.
     pub manager_ctx: *mut c_void,
-    /// Frees it all.
+    /// Frees the tensor and its memory.
     pub deleter: Option<unsafe extern "C" fn(*mut UnversionedTensor)>,
 }
 
-/// What is known here.
+/// The supported version.
 const VERSION: Version = Version { major: 1, minor: 0 };
 
 const READ_ONLY: u64 = 1;
@@ -110,7 +110,7 @@ const PROCESSOR: i32 = 1;
 /// No library has more axes.
 const MOST_AXES: i32 = 64;
 
-/// An array on its way to another library, which owns it then. Dropped here, it is freed.
+/// Owns an array for export, and frees it if it is dropped here.
 pub struct Tensor(NonNull<ManagedTensor>);
 
 // SAFETY: it owns what it points to, which is free to move, as a shared buffer is.
@@ -126,21 +126,21 @@ struct Unversioned(NonNull<UnversionedTensor>);
 
 macro_rules! kept {
     ($($T:ident)*) => {$(
-        // SAFETY: whoever imports promises that the deleter may be called, and the memory be read, on any thread.
+        // SAFETY: the importer promises that the deleter may be called, and the memory be read, on any thread.
         unsafe impl Send for $T {}
         // SAFETY: as above; it is only read.
         unsafe impl Sync for $T {}
 
         impl Kept for $T {
             fn tensor(&self) -> &RawTensor {
-                // SAFETY: whoever imports promises that it is valid until its deleter is called.
+                // SAFETY: the importer promises that it is valid until its deleter is called.
                 unsafe { &self.0.as_ref().tensor }
             }
         }
 
         impl Drop for $T {
             fn drop(&mut self) {
-                // SAFETY: as above, and this is the only one that calls it, once.
+                // SAFETY: as above, and this is the only call of the deleter.
                 unsafe {
                     if let Some(delete) = self.0.as_ref().deleter {
                         delete(self.0.as_ptr());
@@ -152,9 +152,10 @@ macro_rules! kept {
 }
 kept!(Versioned Unversioned);
 
-/// Takes an array over from another library, without a copy. Its deleter is called when nothing needs its memory any more, and also
-/// if this is an error. Elements that do not lie row by row are read where they lie, as a function of the index, which fuses as
-/// [`transpose`](Array::transpose) does.
+/// Imports an array from another library, without a copy.
+///
+/// The deleter is called after the last use of the memory, and also after an error. An array that is not row-major is
+/// read in place, as a function of the index. It fuses as [`transpose`](Array::transpose) does.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -168,24 +169,24 @@ kept!(Versioned Unversioned);
 /// ```
 ///
 /// # Safety
-/// The tensor is what DLPack says, and nobody else uses it, or writes to its memory, until its deleter is called; the deleter may be
-/// called on any thread. (One of Python's has to take the interpreter's lock by itself, as NumPy's and PyTorch's do.)
+/// The tensor conforms to DLPack. No other owner uses it or writes to its memory until its deleter is called, on any
+/// thread. (A Python deleter must take the interpreter's lock itself, as NumPy's and PyTorch's do.)
 ///
 /// # Errors
-/// If it is of another major version, on another device than the processor, or its elements are none of [`Scalar`]'s types; if a
-/// length is negative or the whole is larger than memory; or if it holds another type or rank.
+/// If it has another major version, is not in CPU memory, or has elements that are not of [`Scalar`]'s types. Also if
+/// a length is negative or the whole exceeds memory, or if it holds another type or rank.
 #[doc(alias = "from_dlpack")]
 #[track_caller]
 pub unsafe fn import<T: Scalar, D: Rank>(tensor: NonNull<ManagedTensor>) -> Result<Array<T, D>> {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller's promise is the required one.
     let node = unsafe { import_node(tensor)? };
     typed(node).map_err(|kind| kind.at(None, Place::Whole))
 }
 
-/// As [`import`], whatever the type and rank: a node of the untyped graph, which says them.
+/// Imports an array of any type and rank as an untyped node, as [`import`].
 ///
 /// # Safety
-/// That of [`import`].
+/// As [`import`].
 ///
 /// # Errors
 /// As [`import`], but for the type and rank.
@@ -201,10 +202,10 @@ pub unsafe fn import_node(tensor: NonNull<ManagedTensor>) -> Result<Arc<Node>> {
     node(kept).map_err(|kind| kind.at(None, Place::Whole))
 }
 
-/// As [`import_node`], of what a library gives that knows DLPack before version 1.
+/// Imports a node as [`import_node`], from a library with DLPack before version 1.
 ///
 /// # Safety
-/// That of [`import`].
+/// As [`import`].
 ///
 /// # Errors
 /// As [`import_node`].
@@ -213,7 +214,7 @@ pub unsafe fn import_unversioned(tensor: NonNull<UnversionedTensor>) -> Result<A
     node(Unversioned(tensor)).map_err(|kind| kind.at(None, Place::Whole))
 }
 
-/// The type of elements, and whether they are `bool`s, in bytes.
+/// The type of elements, and whether they are `bool`s stored as bytes.
 fn type_of(dtype: DataType) -> Option<(Ty, bool)> {
     let ty = match (dtype.code, dtype.bits) {
         _ if dtype.lanes != 1 => return None,
@@ -233,11 +234,11 @@ fn type_of(dtype: DataType) -> Option<(Ty, bool)> {
     Some((ty, false))
 }
 
-/// Where elements of a shape lie, counted from the first one.
+/// The memory layout of a shape, relative to the element at index 0.
 struct Layout {
     shape: Vec<u64>,
     strides: Vec<i64>,
-    /// Of all elements the lowest place, and one behind the highest.
+    /// The lowest position of all elements, and one past the highest.
     low: i64,
     high: i64,
 }
@@ -251,7 +252,7 @@ impl Layout {
         };
         let all = |at: *mut i64| match rank {
             0 => Vec::new(),
-            // SAFETY: whoever imports promises that there is one number for each axis.
+            // SAFETY: the importer promises one number for each axis.
             _ => unsafe { std::slice::from_raw_parts(at, rank) }.to_vec(),
         };
         if rank > 0 && tensor.shape.is_null() {
@@ -264,7 +265,7 @@ impl Layout {
             shape.map_err(|_| ErrorKind::malformed("lengths of axes", format!("{lengths:?}")))?;
         let too_large =
             || ErrorKind::malformed("elements in memory", format!("{lengths:?} of them"));
-        // Also where an axis of none would make it none.
+        // An empty axis counts as 1 in the overflow check.
         let total = shape
             .iter()
             .try_fold(1i64, |n, len| n.checked_mul((*len).max(1) as i64));
@@ -289,7 +290,7 @@ impl Layout {
         })
     }
 
-    /// Whether elements lie row by row. Along an axis of one element nothing has a neighbour.
+    /// Whether the layout is row-major. The stride of an axis of length 1 does not matter.
     fn is_plain(&self) -> bool {
         let plain = by_rows(&self.shape);
         let mut axes = self.shape.iter().zip(self.strides.iter().zip(&plain));
@@ -297,7 +298,7 @@ impl Layout {
     }
 }
 
-/// How far neighbours are along each axis where elements lie row by row.
+/// The row-major strides of a shape.
 fn by_rows(shape: &[u64]) -> Vec<i64> {
     let mut strides = vec![1i64; shape.len()];
     for k in (1..shape.len()).rev() {
@@ -336,8 +337,9 @@ fn node(kept: impl Kept) -> Result<Arc<Node>, ErrorKind> {
             let at = data.as_ptr().wrapping_offset(start);
             let at = NonNull::new(at).ok_or_else(wrong)?;
             let owner = Arc::new(kept);
-            // SAFETY: the elements from the lowest to the highest are the tensor's, which stays until the owner is dropped, and
-            // nobody writes to them. Any bytes are elements of a type other than `Bool`, which is read as bytes.
+            // SAFETY: the elements from the lowest to the highest are the tensor's, which stays until the owner is
+            // dropped. No one writes to them. Any bytes are elements of a type other than `Bool`, which is read as
+            // bytes.
             let shared = unsafe { Buffer::foreign(ty, len, at, owner.clone()) };
             match shared {
                 Some(shared) => shared,
@@ -355,7 +357,7 @@ fn node(kept: impl Kept) -> Result<Arc<Node>, ErrorKind> {
     Ok(under(elements, &layout, is_bool))
 }
 
-/// Elements in memory, as they are to be read.
+/// The array of elements in memory under a layout.
 #[track_caller]
 fn under(elements: Buffer, layout: &Layout, is_bool: bool) -> Arc<Node> {
     let (builder, elements) = (Builder::named("dlpack"), Arc::new(elements));
@@ -381,7 +383,7 @@ fn under(elements: Buffer, layout: &Layout, is_bool: bool) -> Arc<Node> {
             .iter()
             .zip(&layout.strides)
             .fold(first, |at, (i, stride)| {
-                // Where it wraps, it does so there and back.
+                // Negative strides wrap around, and the sum wraps back.
                 let way = Field::op(
                     Op::Mul,
                     &[*i, Field::literal(Const::u64(*stride as u64))],
@@ -397,8 +399,9 @@ fn under(elements: Buffer, layout: &Layout, is_bool: bool) -> Arc<Node> {
     })
 }
 
-/// Computes an array of any rank and hands it to another library, without a copy of what is in memory. It is marked as read-only:
-/// the memory may be shared with arrays here.
+/// Computes an array of any rank and exports it.
+///
+/// An array in memory is not copied. The export is read-only, since other arrays may share the memory.
 ///
 /// # Errors
 /// As [`force`](Array::force).
@@ -407,10 +410,10 @@ pub fn export<T: Scalar, D: Rank>(array: &Array<T, D>) -> Result<Tensor> {
     export_node(array.node())
 }
 
-/// As [`export`], of a node of the untyped graph.
+/// Exports a node of the untyped graph, as [`export`].
 ///
 /// # Errors
-/// As [`export`], and if its elements are no scalars.
+/// As [`export`]. Also if its elements are not scalars.
 pub fn export_node(node: &Arc<Node>) -> Result<Tensor> {
     let Plain { shape, elements } = Plain::of(node).map_err(|kind| kind.at(None, Place::Whole))?;
     let (code, bits) = match elements.ty() {
@@ -460,7 +463,7 @@ pub fn export_node(node: &Arc<Node>) -> Result<Tensor> {
     Ok(Tensor(managed))
 }
 
-/// What a tensor of ours owns.
+/// The allocation behind an exported tensor.
 struct Exported {
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -468,14 +471,14 @@ struct Exported {
     managed: ManagedTensor,
 }
 
-/// Frees a tensor of ours.
+/// Frees an exported tensor.
 unsafe extern "C" fn delete(tensor: *mut ManagedTensor) {
-    // SAFETY: it is called once, with what `export_node` made, whose context is the box that it is in.
+    // SAFETY: it is called once, with a tensor from `export_node`, whose context is the box around it.
     drop(unsafe { Box::from_raw((*tensor).manager_ctx.cast::<Exported>()) });
 }
 
 impl Tensor {
-    /// The struct, for another library that takes it over, and calls its deleter.
+    /// Returns the struct for another library, which owns it and calls its deleter.
     pub fn into_raw(self) -> NonNull<ManagedTensor> {
         ManuallyDrop::new(self).0
     }
@@ -483,7 +486,7 @@ impl Tensor {
 
 impl Drop for Tensor {
     fn drop(&mut self) {
-        // SAFETY: it was made by `export_node`, and nobody else has it.
+        // SAFETY: it was made by `export_node`, and this is its only owner.
         unsafe { delete(self.0.as_ptr()) }
     }
 }

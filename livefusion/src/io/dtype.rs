@@ -1,4 +1,4 @@
-//! What the elements of NPY files are: scalars, complex numbers, floats of 16 bits.
+//! Element types of NPY files: scalars, complex numbers and 16-bit floats.
 
 use super::error::ErrorKind;
 use crate::array::length_of;
@@ -10,7 +10,7 @@ use loop_lang::types::{Const, Ty};
 use std::fmt;
 use std::sync::Arc;
 
-/// What an element of an NPY file is.
+/// Describes an element type of an NPY file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dtype {
@@ -18,19 +18,21 @@ pub enum Dtype {
     Scalar(Ty),
     /// A complex number, two floats of this type.
     Complex(Ty),
-    /// A float of 16 bits, `f16`.
+    /// A 16-bit float, `f16`.
     #[cfg(feature = "half")]
     Half,
 }
 
-/// Elements that an NPY file may have: scalars, `Complex` and `f16`, which need the features `complex` and `half`, and pairs of floats of
-/// one type, which are complex numbers in a file.
+/// Lists the element types that NPY files support.
+///
+/// They are scalars, `Complex` (with feature `complex`), `f16` (with feature `half`), and pairs of
+/// floats of one type. A pair is a complex number in a file.
 #[diagnostic::on_unimplemented(
     message = "NPY has no type for `{Self}`",
     note = "it has scalars, complex numbers and `f16`; of other tuples write the fields, each to a file"
 )]
 pub trait Stored: Elt {
-    /// What they are in a file.
+    /// The type in a file.
     const DTYPE: Dtype;
 }
 
@@ -52,7 +54,7 @@ impl Stored for crate::half::f16 {
     const DTYPE: Dtype = Dtype::Half;
 }
 
-/// What NumPy calls them, behind the order of their bytes.
+/// NumPy's type names, without the byte order.
 const NAMES: &[(&str, Dtype)] = &[
     ("b1", Dtype::Scalar(Ty::Bool)),
     ("i1", Dtype::Scalar(Ty::I8)),
@@ -83,7 +85,7 @@ impl fmt::Display for Dtype {
 }
 
 impl Dtype {
-    /// The type of this name.
+    /// The type with a name.
     pub(super) fn find(name: &str) -> Option<Dtype> {
         let name = if name == "?" { "b1" } else { name };
         let found = NAMES.iter().find(|(known, _)| *known == name);
@@ -96,13 +98,13 @@ impl Dtype {
         names.join(", ")
     }
 
-    /// What NumPy calls it.
+    /// NumPy's name of the type.
     pub(super) fn name(self) -> &'static str {
         let found = NAMES.iter().find(|(_, dtype)| *dtype == self);
         found.map_or("", |(name, _)| name)
     }
 
-    /// The type of the scalars that an element is in memory, and how many.
+    /// The scalar type of an element in memory, and the number of scalars per element.
     pub(super) fn parts(self) -> (Ty, usize) {
         match self {
             Dtype::Scalar(ty) => (ty, 1),
@@ -112,13 +114,13 @@ impl Dtype {
         }
     }
 
-    /// How many bytes an element has.
+    /// The size of an element in bytes.
     pub(super) fn size(self) -> usize {
         let (ty, parts) = self.parts();
         ty.size() * parts
     }
 
-    /// What the elements of a node are in a file, if nothing but the node says it.
+    /// The file type of a node's elements, by the node's types alone.
     pub(super) fn of(node: &Node) -> Result<Dtype, ErrorKind> {
         match node.types[..] {
             [ty] => Ok(Dtype::Scalar(ty)),
@@ -130,7 +132,7 @@ impl Dtype {
         }
     }
 
-    /// The elements of scalars that were read, one after the other.
+    /// Builds elements from the scalars of a file, which are interleaved.
     pub(super) fn elements(self, builder: Builder, parts: &Arc<Node>, len: u64) -> Arc<Node> {
         let Dtype::Complex(_) = self else {
             return parts.clone();
@@ -146,7 +148,8 @@ impl Dtype {
         builder.generate(Len::Known(len), pair)
     }
 
-    /// The scalars that are written of an array, one after the other: those of complex numbers along an axis of their own.
+    /// Builds the scalars to write. The parts of complex numbers are interleaved on an additional
+    /// last axis.
     pub(super) fn written(self, node: &Arc<Node>) -> Arc<Node> {
         let Dtype::Complex(ty) = self else {
             return node.clone();

@@ -1,13 +1,13 @@
-//! What is wrong with a file: which one, where in it, what was expected, what was there.
+//! File errors: file, place, expectation and finding.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// `Result` with the error of files.
+/// Specialises `Result` to the error of files.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a file could not be read or written.
+/// Explains a failure to read or write a file.
 ///
 /// ```
 /// use livefusion::io;
@@ -16,71 +16,71 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!(wrong.to_string(), r#"line 3, column "mass": expected f64, got "heavy""#);
 /// ```
 ///
-/// `{:?}` is that sentence, too, since that is how an error of `main` is shown; `{:#?}` lists the fields.
+/// `{:?}` gives the same sentence, since `main` shows an error with it. `{:#?}` lists the fields.
 pub struct Error {
-    /// The file, if it is one.
+    /// The file, if there is one.
     pub path: Option<PathBuf>,
-    /// Where in it.
+    /// The place in it.
     pub place: Place,
-    /// What went wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
-/// Where in a file something is.
+/// Describes a place in a file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Place {
-    /// In all of it.
+    /// The whole file.
     Whole,
-    /// In a line, the first of which is 1.
+    /// A line. The first line is 1.
     Line {
         /// The line.
         line: u64,
-        /// The name of the column, if it is one column's fault.
+        /// The name of the column, if one column is at fault.
         column: Option<String>,
     },
-    /// In a column as a whole.
+    /// A whole column.
     Column(String),
-    /// From this byte on; the first is 0.
+    /// The bytes from this one on. The first byte is 0.
     Byte(u64),
-    /// In an array of an archive.
+    /// An array of an archive.
     Member(String),
 }
 
-/// What went wrong with a file.
+/// Describes the kind of a file error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The system could not open, read or write it.
     #[error("{0}")]
     System(#[source] io::Error),
-    /// It holds something else than was asked for, or than its format has.
+    /// The contents differ from the request or from the format.
     #[error("expected {expected}, got {got}")]
     Malformed {
-        /// What was expected.
+        /// The expected content.
         expected: String,
-        /// What was there.
+        /// The actual content.
         got: String,
     },
-    /// There is no memory for what it holds.
+    /// There is not enough memory for the contents.
     #[error("expected room for {bytes} bytes, the system has none")]
     Memory {
-        /// Bytes asked for.
+        /// The requested bytes.
         bytes: u64,
     },
-    /// An array that was to be written could not be computed.
+    /// An array to be written could not be computed.
     #[error("{0}")]
     Array(#[source] Box<crate::Error>),
 }
 
 impl ErrorKind {
-    /// Something else than was expected.
+    /// An error of unexpected content.
     pub(super) fn malformed(expected: impl Into<String>, got: impl Into<String>) -> ErrorKind {
         let (expected, got) = (expected.into(), got.into());
         ErrorKind::Malformed { expected, got }
     }
 
-    /// The error that this is at a place of a file.
+    /// The error at a place of a file.
     pub(super) fn at(self, path: Option<&Path>, place: Place) -> Error {
         Error {
             path: path.map(Path::to_path_buf),
@@ -89,7 +89,7 @@ impl ErrorKind {
         }
     }
 
-    /// The error that this is of a file as a whole.
+    /// The error of a file as a whole.
     pub(super) fn of(self, path: &Path) -> Error {
         self.at(Some(path), Place::Whole)
     }
@@ -108,7 +108,7 @@ impl From<crate::Error> for ErrorKind {
 }
 
 impl From<crate::Error> for Error {
-    /// For functions that both read files and force arrays.
+    /// Serves functions that both read files and force arrays.
     fn from(e: crate::Error) -> Error {
         ErrorKind::from(e).at(None, Place::Whole)
     }
@@ -158,7 +158,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// A text as an error shows it: not too long.
+/// Shortens a text for an error message.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {

@@ -1,4 +1,4 @@
-//! What an NPY file begins with: a dictionary of Python's, with type and shape.
+//! NPY headers: a Python dictionary with type and shape.
 
 use super::dtype::{Dtype, Stored};
 use super::error::{ErrorKind, shown};
@@ -11,34 +11,34 @@ use loop_lang::types::Const;
 use std::io::Read;
 use std::sync::Arc;
 
-/// What the first bytes of an NPY file say.
+/// Holds the header of an NPY file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// What the elements are.
+    /// The type of the elements.
     pub dtype: Dtype,
-    /// The lengths of the axes; none of a single element.
+    /// The lengths of the axes. Empty for a single element.
     pub shape: Vec<usize>,
-    /// Whether the first index is the one along which elements are neighbours.
+    /// Whether the layout is column-major: the first index varies fastest.
     pub fortran_order: bool,
-    /// Whether elements have the most significant byte first.
+    /// Whether elements are big-endian.
     pub big_endian: bool,
 }
 
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// No header is longer: there is room for a shape of as many axes as NumPy has, many times over.
+/// The longest accepted header. It has space for a shape with NumPy's largest rank many times over.
 const LONGEST: u64 = 1 << 16;
 
-/// NumPy has no more axes.
+/// NumPy's largest rank.
 const MOST_AXES: usize = 64;
 
 impl Header {
-    /// Number of elements, which was found to be in range.
+    /// The number of elements, which was checked to be in range.
     pub(super) fn len(&self) -> usize {
         size_of_counts(&self.shape).unwrap_or(0)
     }
 
-    /// Whether bytes have to change places.
+    /// Whether bytes must be swapped.
     pub(super) fn is_swapped(&self) -> bool {
         self.big_endian != cfg!(target_endian = "big") && self.dtype.parts().0.size() > 1
     }
@@ -49,7 +49,7 @@ impl Header {
         Buffer::read_from(ty, self.len() * parts, source, self.is_swapped())
     }
 
-    /// The array whose elements are these scalars.
+    /// Builds the array of these scalars.
     #[track_caller]
     pub(super) fn node(&self, scalars: Buffer) -> Arc<Node> {
         let builder = Builder::named("npy");
@@ -73,7 +73,7 @@ impl Header {
         }
     }
 
-    /// The array as one of these elements, and of this rank.
+    /// Checks the array's element type and rank.
     pub(super) fn typed<T: Stored, D: Rank>(
         &self,
         node: Arc<Node>,
@@ -87,7 +87,7 @@ impl Header {
         }
     }
 
-    /// The array as one of elements that the graph tells apart.
+    /// Converts elements without a type of their own in the graph: `f16` becomes `f32`.
     #[track_caller]
     pub(super) fn untyped(&self, node: Arc<Node>) -> Arc<Node> {
         match self.dtype {
@@ -101,8 +101,8 @@ impl Header {
     }
 }
 
-/// Reads a header from the beginning of so many bytes, which have to be enough for the elements: the header, and where these
-/// begin.
+/// Reads a header from the start of a stream of so many bytes, which must suffice for the elements.
+/// Returns the header and the position of the elements.
 pub(super) fn begin(source: &mut impl Read, bytes: u64) -> Result<(Header, u64), ErrorKind> {
     let mut first = [0; 8];
     let no_npy = |got: &[u8]| {
@@ -164,7 +164,7 @@ pub(super) fn begin(source: &mut impl Read, bytes: u64) -> Result<(Header, u64),
     }
 }
 
-/// What is left of a header, which is a Python dictionary.
+/// The remaining text of a header, which is a Python dictionary.
 struct Scan<'a> {
     rest: &'a str,
 }
@@ -242,7 +242,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A type, and whether its most significant byte comes first.
+    /// A type, and whether it is big-endian.
     fn dtype(&mut self) -> Result<(Dtype, bool), ErrorKind> {
         if self.eat("[") {
             return Err(self.wrong("the type of scalars, not of records,"));
@@ -269,7 +269,7 @@ impl<'a> Scan<'a> {
             let (digits, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
             let length = digits.parse().map_err(|_| self.wrong("a length"))?;
             self.rest = rest;
-            // As Python 2 wrote it.
+            // Python 2 wrote this suffix.
             self.eat("L");
             shape.push(length);
             if shape.len() > MOST_AXES {

@@ -1,27 +1,31 @@
-//! Arrays from files and other libraries, and into these. With the feature `io`; formats marked * need `arrow`, ** `npz`.
+//! Array input and output: files and other libraries.
 //!
-//! | format | read | written | what it holds |
+//! Everything needs the feature `io`. Formats marked * also need `arrow`, ** `npz`.
+//!
+//! | format | read | write | contents |
 //! | --- | --- | --- | --- |
-//! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | columns with names: numbers, `bool`, dates, text |
-//! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | an array of scalars, complex numbers or halves, of any rank |
-//! | NPZ | [`npz::open`] | [`npz::create`] | such arrays by name, packed if you like |
-//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | columns with names, packed: also lists, and values that are missing |
-//! | Arrow * | `arrow::read`, `arrow::map` | `arrow::write`, `arrow::create` | the same as they lie in memory |
-//! | raw | [`raw::read`], [`raw::map`] | [`raw::write`](raw::write()) | elements and nothing else |
+//! | CSV | [`csv`](csv()), [`csv_text`] | [`save_csv`], [`Table::save`] | named columns: numbers, `bool`, dates, text |
+//! | NPY | [`npy::read`], [`npy::map`] | [`npy::write`](npy::write()) | scalars, complex numbers or `f16` of any rank |
+//! | NPZ ** | [`npz::open`] | [`npz::create`] | NPY arrays by name, optionally compressed |
+//! | Parquet * | `parquet::read`, `parquet::read_only` | `parquet::write`, `parquet::create` | compressed columns |
+//! | Arrow * | `arrow::read`, `arrow::map` | `arrow::write`, `arrow::create` | the same in Arrow's memory layout |
+//! | raw | [`raw::read`], [`raw::map`] | [`raw::write`](raw::write()) | only elements |
 //!
-//! Formats with columns all give a [`Table`], and take one: what was read as CSV is written as Parquet.
+//! Formats with columns read and write a [`Table`]: a table from CSV can be written as Parquet.
+//! Parquet and Arrow columns may also hold lists and missing values.
 //!
-//! | interface to libraries in this process | in | out | what it hands over, without a copy |
+//! | interface to libraries in this process | in | out | shared data, without a copy |
 //! | --- | --- | --- | --- |
 //! | Arrow's C data interface * | `arrow::import` | `arrow::export` | a [`Table`] |
 //! | DLPack | [`dlpack::import`] | [`dlpack::export`] | an array of scalars, of any rank |
 //!
-//! What is *read* is copied to memory. What is *mapped* stays in the file, which may be larger than memory.
-//! Whatever is written is computed first, on the default engine. It is written beside what was there, and takes its place when
-//! it is complete: a program that fails, or is stopped, leaves the old file as it was.
+//! A *read* copies the file to memory. A *mapped* array stays in the file, which may be larger than
+//! memory. A *write* first computes the data on the default engine. It writes a temporary file next
+//! to the old one, then replaces the old file. A program that fails or is stopped leaves the old
+//! file unchanged.
 //!
-//! Nothing that a file holds panics, or asks for more memory than the file accounts for: an [`Error`] says the file, the place
-//! in it, what was expected, and what was there.
+//! No file content causes a panic or a memory request beyond the file's plausible size. An
+//! [`Error`] states the file, the place in it, the expected content and the actual content.
 //!
 //! ```
 //! use livefusion::prelude::*;
@@ -67,7 +71,7 @@ mod value;
 pub use self::csv::{Csv, csv, csv_text, save_csv};
 pub use date::{Date, DateTime};
 pub use error::{Error, ErrorKind, Place, Result};
-/// A scalar type, known at run time.
+/// Names a scalar type that is known at run time.
 pub use loop_lang::types::Ty;
 pub use table::Table;
 pub use texts::{Labels, Texts};
@@ -78,7 +82,7 @@ use livefusion_backend::buffer::ReadError;
 use std::fs::File;
 use std::path::Path;
 
-/// Opens a file whose length says how much it holds, and that length.
+/// Opens a file with a meaningful length. Returns the file and its length.
 fn open(path: &Path) -> Result<(File, u64)> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = opened.map_err(|e| ErrorKind::from(e).of(path))?;
@@ -88,7 +92,7 @@ fn open(path: &Path) -> Result<(File, u64)> {
     }
 }
 
-/// What is wrong with elements of a type that begin at a byte of a file.
+/// The error of elements that start at a byte of a file.
 fn faulty(e: ReadError, path: Option<&Path>, start: u64, ty: Ty) -> Error {
     match e {
         ReadError::Memory(bytes) => ErrorKind::Memory { bytes }.at(path, Place::Whole),

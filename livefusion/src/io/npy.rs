@@ -1,4 +1,4 @@
-//! NPY, the format in which NumPy saves an array: a header with type and shape, then the elements.
+//! NPY, NumPy's array format: a header with type and shape, then elements.
 
 pub use super::dtype::{Dtype, Stored};
 use super::error::{ErrorKind, Result};
@@ -15,10 +15,11 @@ use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads an array of any rank; a single element is a delayed scalar, of rank [`Ix0`](crate::Ix0).
+/// Reads an array of any rank.
 ///
-/// Both byte orders are read. An array in Fortran order is read as it lies, and transposed where it is used. So are complex numbers, whose
-/// parts lie side by side: they are a function of the index that reads both.
+/// A single element is a delayed scalar, of rank [`Ix0`](crate::Ix0). Both byte orders are
+/// supported. An array in Fortran order keeps its layout and is transposed where it is used. The
+/// interleaved parts of complex numbers also keep their layout: a function of the index reads both.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -34,8 +35,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, is no NPY file of such elements, is shorter than its header says, or holds another type or rank; or if
-/// there is no memory for it.
+/// If the file cannot be read, is not an NPY file of these elements, is shorter than its header
+/// states, or holds another type or rank. Also if there is not enough memory.
 #[doc(alias = "load")]
 #[track_caller]
 pub fn read<T: Stored, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
@@ -44,10 +45,12 @@ pub fn read<T: Stored, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
     header.typed(node).map_err(|kind| kind.of(path))
 }
 
-/// As [`read`], without a copy where that can be. What lies in another byte order than this machine's, and `bool`, is read.
+/// Maps an array, without a copy if possible.
+///
+/// It is otherwise as [`read`]. An array with the other byte order, or of `bool`, is read.
 ///
 /// # Safety
-/// That of [`raw::map`](super::raw::map): the file has to stay as it is.
+/// As [`raw::map`](super::raw::map): the file must stay unchanged.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -67,13 +70,15 @@ pub fn read<T: Stored, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
 #[track_caller]
 pub unsafe fn map<T: Stored, D: Rank>(path: impl AsRef<Path>) -> Result<Array<T, D>> {
     let path = path.as_ref();
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     let (header, node) = unsafe { mapped(path)? };
     header.typed(node).map_err(|kind| kind.of(path))
 }
 
-/// As [`read`], whatever the type and rank: a node of the untyped graph, which says them. Of complex numbers the elements are pairs of
-/// floats, of floats of 16 bits they are `f32`s, which are the same numbers.
+/// Reads an array of any type and rank as a node.
+///
+/// It is as [`read`]. The node of the untyped graph has the type and rank. Complex numbers become
+/// pairs of floats; 16-bit floats become `f32` without loss.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -94,21 +99,25 @@ pub fn read_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
     Ok(header.untyped(node))
 }
 
-/// As [`map`], whatever the type and rank.
+/// Maps an array of any type and rank as a node.
+///
+/// It is as [`map`].
 ///
 /// # Safety
-/// That of [`map`].
+/// As [`map`].
 ///
 /// # Errors
 /// As [`read_node`].
 #[track_caller]
 pub unsafe fn map_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     let (header, node) = unsafe { mapped(path.as_ref())? };
     Ok(header.untyped(node))
 }
 
-/// What a file's header says; no element is read.
+/// Reads the header of a file.
+///
+/// No element is read.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -130,7 +139,9 @@ pub fn header(path: impl AsRef<Path>) -> Result<Header> {
     Ok(header)
 }
 
-/// Computes an array of any rank and writes it. What was there is replaced when all is written.
+/// Computes an array of any rank and writes it.
+///
+/// The old file is replaced when everything is written.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -145,16 +156,18 @@ pub fn header(path: impl AsRef<Path>) -> Result<Header> {
 /// ```
 ///
 /// # Errors
-/// As [`force`](Array::force), or if the file cannot be written.
+/// As [`force`](Array::force). Also if the file cannot be written.
 #[doc(alias = "save")]
 pub fn write<T: Stored, D: Rank>(path: impl AsRef<Path>, array: &Array<T, D>) -> Result<()> {
     save(path.as_ref(), array.node(), Ok(T::DTYPE))
 }
 
-/// As [`write`](write()), of a node of the untyped graph.
+/// Computes an untyped node and writes it.
+///
+/// It is as [`write`](write()), for a node of the untyped graph.
 ///
 /// # Errors
-/// As [`write`](write()), and if its elements are neither scalars nor pairs of floats of one type.
+/// As [`write`](write()). Also if its elements are neither scalars nor pairs of floats of one type.
 pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
     save(path.as_ref(), node, Dtype::of(node))
 }
@@ -168,20 +181,20 @@ fn save(path: &Path, node: &Arc<Node>, dtype: std::result::Result<Dtype, ErrorKi
         .map_err(|e| ErrorKind::from(e).of(path))
 }
 
-/// The array of a file, whose scalars stay there if they can.
+/// The array of a file, mapped if possible.
 ///
 /// # Safety
-/// That of [`map`].
+/// As [`map`].
 #[track_caller]
 unsafe fn mapped(path: &Path) -> Result<(Header, Arc<Node>)> {
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     found(path, |header, file, start| unsafe {
         let (ty, parts) = header.dtype.parts();
         Buffer::mapped(ty, file, start, header.len() * parts)
     })
 }
 
-/// The array of a file, by what `map` makes of its scalars, if it does.
+/// The array of a file. `map` maps its scalars if it can; otherwise they are read.
 #[track_caller]
 fn found(
     path: &Path,
@@ -206,7 +219,7 @@ fn found(
     Ok((header, node))
 }
 
-/// An array in memory, as it is written.
+/// The contents of a file: an array in memory.
 pub(super) struct Contents {
     dtype: Dtype,
     shape: Vec<u64>,
@@ -214,7 +227,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Computes a node whose elements are of this type.
+    /// Computes a node with elements of this type.
     pub(super) fn of(node: &Arc<Node>, dtype: Dtype) -> std::result::Result<Contents, ErrorKind> {
         let Plain {
             mut shape,
@@ -230,14 +243,15 @@ impl Contents {
         })
     }
 
-    /// How many bytes its elements are.
+    /// The size of its elements in bytes.
     #[cfg(feature = "npz")]
     pub(super) fn bytes(&self) -> usize {
         self.scalars.as_bytes().len()
     }
 }
 
-/// Writes an array with its header. Elements begin at a multiple of 64 bytes, so that they may be mapped.
+/// Writes an array with its header. Elements start at a multiple of 64 bytes, so that they can be
+/// mapped.
 pub(super) fn put(to: &mut impl Write, all: &Contents) -> io::Result<()> {
     let order = match (all.dtype.size(), cfg!(target_endian = "big")) {
         (1, _) => '|',
@@ -253,13 +267,13 @@ pub(super) fn put(to: &mut impl Write, all: &Contents) -> io::Result<()> {
     let name = all.dtype.name();
     let mut text =
         format!("{{'descr': '{order}{name}', 'fortran_order': False, 'shape': ({lengths}), }}");
-    // Magic, version and length are 10 bytes; a line break ends the header.
+    // Magic, version and length take 10 bytes. A line break ends the header.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
     to.write_all(MAGIC)?;
     to.write_all(&[1, 0])?;
-    // 64 axes of 20 digits each are less than a `u16` counts.
+    // The shape of 64 axes with 20 digits each fits a `u16` length.
     to.write_all(&(length as u16).to_le_bytes())?;
     to.write_all(text.as_bytes())?;
     to.write_all(all.scalars.as_bytes())

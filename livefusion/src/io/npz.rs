@@ -1,4 +1,4 @@
-//! NPZ, NumPy's archive of named arrays: a ZIP file with an NPY file for each.
+//! NPZ, NumPy's archive of named arrays: a ZIP file of NPY files.
 
 use super::error::{ErrorKind, Place, Result};
 use super::header::{Header, begin};
@@ -16,7 +16,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// An archive that is read.
+/// Reads an archive.
 pub struct Npz {
     path: PathBuf,
     bytes: u64,
@@ -25,7 +25,9 @@ pub struct Npz {
     archive: ZipArchive<BufReader<File>>,
 }
 
-/// Opens an archive. Arrays are read one by one, when they are asked for.
+/// Opens an archive.
+///
+/// Arrays are read one by one, on request.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -42,7 +44,7 @@ pub struct Npz {
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, or is no ZIP file.
+/// If the file cannot be read or is not a ZIP file.
 #[doc(alias = "load")]
 pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
     let path = path.as_ref();
@@ -60,21 +62,24 @@ pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
     })
 }
 
-/// What the array in a file is called.
+/// The array name of a file.
 fn name_of(file: &str) -> &str {
     file.strip_suffix(".npy").unwrap_or(file)
 }
 
 impl Npz {
-    /// The arrays' names, in the order in which they lie in the file.
+    /// Lists the arrays' names in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|file| name_of(file))
     }
 
-    /// Reads an array of any rank, see [`npy::read`].
+    /// Reads an array of any rank.
+    ///
+    /// See [`npy::read`].
     ///
     /// # Errors
-    /// If there is no such array, or as of [`npy::read`]; also if it was changed since it was written.
+    /// If there is no such array, or as [`npy::read`]. Also if its checksum shows that it was
+    /// changed.
     #[track_caller]
     pub fn read<T: Stored, D: Rank>(&mut self, name: &str) -> Result<Array<T, D>> {
         let (header, node) = self.member(name)?;
@@ -82,7 +87,9 @@ impl Npz {
         typed.map_err(|kind| kind.at(Some(&self.path), Place::Member(name.to_string())))
     }
 
-    /// Reads an array of any type and rank, see [`npy::read_node`].
+    /// Reads an array of any type and rank.
+    ///
+    /// See [`npy::read_node`].
     ///
     /// # Errors
     /// As [`read`](Npz::read), but for the type and rank.
@@ -110,7 +117,7 @@ impl Npz {
         let (header, start) = begin(&mut member, bytes).map_err(at)?;
         let read = header.read(&mut member);
         let scalars = read.map_err(|e| at(faulty(e, None, start, header.dtype.parts().0).kind))?;
-        // The checksum is compared at the end.
+        // The end of the stream triggers the checksum comparison.
         match member.read(&mut [0]) {
             Ok(0) => {
                 let node = header.node(scalars);
@@ -125,7 +132,8 @@ impl Npz {
     }
 }
 
-/// How many bytes a member may have, by what it takes in a file of so many: nothing is packed to less than a 1032th.
+/// The largest plausible size of a member, given its compressed size in a file of so many bytes.
+/// Deflate compresses by at most a factor of 1032.
 fn possible<R: Read>(member: &zip::read::ZipFile<'_, R>, bytes: u64) -> u64 {
     let packed = member.compressed_size().min(bytes);
     match member.compression() {
@@ -141,14 +149,18 @@ impl fmt::Debug for Npz {
     }
 }
 
-/// An archive that is written. Without [`finish`](Writer::finish) nothing is.
+/// Writes an archive.
+///
+/// The archive appears only after [`finish`](Writer::finish).
 pub struct Writer {
     path: PathBuf,
     zip: ZipWriter<BufWriter<Output>>,
     method: CompressionMethod,
 }
 
-/// Begins an archive; what was there is replaced when it is finished.
+/// Creates an archive.
+///
+/// The old file is replaced when the archive is finished.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -164,7 +176,7 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
 }
 
 impl Writer {
-    /// Packs the arrays that are added from now on.
+    /// Compresses the arrays that are added later.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -186,15 +198,18 @@ impl Writer {
     /// Computes an array of any rank and adds it.
     ///
     /// # Errors
-    /// As [`force`](Array::force), if there is one of this name, or if the file cannot be written.
+    /// As [`force`](Array::force). Also if the name exists, or if the file cannot be written.
     pub fn add<T: Stored, D: Rank>(self, name: &str, array: &Array<T, D>) -> Result<Writer> {
         self.put(name, Contents::of(array.node(), T::DTYPE))
     }
 
-    /// As [`add`](Writer::add), of a node of the untyped graph.
+    /// Computes an untyped node of any rank and adds it.
+    ///
+    /// It is as [`add`](Writer::add), for a node of the untyped graph.
     ///
     /// # Errors
-    /// As [`add`](Writer::add), and if its elements are neither scalars nor pairs of floats of one type.
+    /// As [`add`](Writer::add). Also if its elements are neither scalars nor pairs of floats of one
+    /// type.
     pub fn add_node(self, name: &str, node: &Arc<Node>) -> Result<Writer> {
         let all = Dtype::of(node).and_then(|dtype| Contents::of(node, dtype));
         self.put(name, all)
@@ -206,7 +221,7 @@ impl Writer {
         let all = all.map_err(|kind| at(&self.path, kind))?;
         let options = SimpleFileOptions::default()
             .compression_method(self.method)
-            // More than 4 GiB need other fields, which are of no use to less.
+            // Above 4 GiB, ZIP needs other header fields, which smaller members do not use.
             .large_file(all.bytes() >= 1 << 31);
         let begun = self.zip.start_file(format!("{name}.npy"), options);
         begun.map_err(|e| at(&self.path, kind(e)))?;
@@ -214,7 +229,7 @@ impl Writer {
         Ok(self)
     }
 
-    /// Puts the file into its place.
+    /// Replaces the old file.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -1,4 +1,4 @@
-//! Files that are written: beside the old one, whose place they take when they are complete.
+//! Atomic file output: a temporary file replaces the old one on completion.
 
 use super::error::{ErrorKind, Result};
 use std::fs::{self, File, OpenOptions};
@@ -6,25 +6,28 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Tells the files apart that a process writes at once.
+/// Makes the names of a process's temporary files unique.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A file that is being written. Dropped before it is finished, it leaves the old one as it was.
+/// Writes a file atomically.
+///
+/// If it is dropped before it is finished, the old file stays unchanged.
 pub struct Output {
     file: File,
     to: PathBuf,
-    /// Where it is written, unless that is its place.
+    /// The temporary file, unless the target is written directly.
     beside: Option<PathBuf>,
 }
 
 impl Output {
-    /// Begins a file.
+    /// Creates the temporary file.
     pub fn create(path: &Path) -> Result<Output> {
         Output::begin(path).map_err(|e| ErrorKind::from(e).of(path))
     }
 
     fn begin(path: &Path) -> io::Result<Output> {
-        // A link stays one, and what is no file (a pipe, a terminal) has no other that could take its place.
+        // A symbolic link is kept. A pipe or a terminal cannot be replaced, so it is written
+        // directly.
         let to = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let old = fs::metadata(&to).ok();
         if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -42,7 +45,7 @@ impl Output {
             let mut new = OpenOptions::new();
             match new.write(true).create_new(true).open(&beside) {
                 Ok(file) => break (file, beside),
-                // A process of this number was killed before it had finished.
+                // Left by an earlier process with the same id that was killed before it finished.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -58,7 +61,7 @@ impl Output {
         Ok(output)
     }
 
-    /// Puts the file into its place.
+    /// Replaces the old file.
     pub fn finish(mut self) -> io::Result<()> {
         let moved = match &self.beside {
             Some(beside) => fs::rename(beside, &self.to),
@@ -89,7 +92,7 @@ impl Seek for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
-            // Whoever dropped it has the error that matters.
+            // The caller that dropped the file already has the important error.
             let _ = fs::remove_file(beside);
         }
     }

@@ -1,4 +1,4 @@
-//! Arrays as they lie in files: elements of one scalar type, row by row, with a shape.
+//! Plain arrays for files: row-major elements of one scalar type and a shape.
 
 use super::error::ErrorKind;
 use crate::array::{Array, Rank, delayed_axes};
@@ -10,7 +10,7 @@ use livefusion_backend::Buffer;
 use loop_lang::types::Const;
 use std::sync::Arc;
 
-/// Evaluates an expression with `$T` standing for the element type that `$ty` is.
+/// Evaluates an expression with `$T` standing for the element type `$ty`.
 macro_rules! by_type {
     ($ty:expr, $T:ident => $e:expr) => {
         by_type!($ty, $T => $e; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
@@ -27,7 +27,7 @@ macro_rules! by_type {
 }
 pub(super) use by_type;
 
-/// An array in memory, with a shape that fits.
+/// Holds an array in memory with its shape.
 pub struct Plain {
     pub shape: Vec<u64>,
     pub elements: Arc<Buffer>,
@@ -50,7 +50,7 @@ impl Plain {
             },
             None => return Err(several(node)),
         };
-        // A device may have it.
+        // The array may be in device memory.
         elements.here().map_err(|why| lost(&elements, why))?;
         let axes = match &node.shape {
             Some(shape) => shape.axes(),
@@ -72,7 +72,7 @@ impl Plain {
     }
 }
 
-/// The shape of an array of rank 2 or more; one of rank 1 has none.
+/// The shape of an array of rank 2 or more. None for rank 1.
 pub(super) fn shape(builder: Builder, lengths: &[u64]) -> Option<Shape> {
     let axes = lengths.iter().map(|n| builder.length(*n));
     (lengths.len() > 1).then(|| Shape::new(axes))
@@ -87,7 +87,7 @@ fn several(node: &Node) -> ErrorKind {
     ErrorKind::malformed("an array of scalars", show_types(&node.types))
 }
 
-/// The typed array of a node that was read.
+/// Converts a node from a file to a typed array.
 pub fn typed<T: Scalar, D: Rank>(node: Arc<Node>) -> Result<Array<T, D>, ErrorKind> {
     Array::from_node(node).map_err(|e: Error| match e.kind {
         crate::ErrorKind::Malformed { expected, got } => ErrorKind::Malformed { expected, got },

@@ -1,4 +1,4 @@
-//! Elements and nothing else: one behind the other, in this machine's byte order.
+//! Raw files: only elements, one after the other, in this machine's byte order.
 
 use super::column::manifest;
 use super::error::{ErrorKind, Place, Result};
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads a file of elements and nothing else.
+/// Reads a file of raw elements.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -30,8 +30,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, is no multiple of the element's size, holds a byte that is no `bool`, or if there is no
-/// memory for it.
+/// If the file cannot be read, if its size is not a multiple of the element's size, or if it holds
+/// a byte that is not a `bool`. Also if there is not enough memory.
 #[doc(alias = "fromfile")]
 #[track_caller]
 pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
@@ -39,7 +39,9 @@ pub fn read<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     typed::<T, Ix1>(read_node(path, T::TY)?).map_err(|kind| kind.of(path))
 }
 
-/// As [`read`], of a type that is known at run time only: a node of the untyped graph.
+/// Reads a file of raw elements of a run-time type as a node.
+///
+/// It is as [`read`].
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -61,14 +63,16 @@ pub fn read_node(path: impl AsRef<Path>, ty: Ty) -> Result<Arc<Node>> {
     Ok(node(elements.map_err(|e| faulty(e, Some(path), 0, ty))?))
 }
 
-/// Maps a file of elements and nothing else into memory: nothing is read before it is used, and nothing is copied, so it may be
-/// larger than memory. What is used is read again when memory gets scarce.
+/// Maps a file of raw elements into memory.
 ///
-/// `bool` is read, as with [`read`]: each byte has to be checked.
+/// Nothing is read before its first use and nothing is copied, so the file may be larger than
+/// memory. When memory gets scarce, pages are dropped and read again later. `bool` is read as by
+/// [`read`], since each byte must be checked.
 ///
 /// # Safety
-/// The file has to stay as it is while the array, or any that was made of it, is used: nobody writes to it or makes it shorter. (What
-/// this module writes takes an old file's place instead, so that a program may save over what it has mapped.)
+/// The file must stay unchanged while the array or an array computed from it is used: no process
+/// writes to it or truncates it. (The writers of this module replace an old file instead. So a
+/// program may save over a file that it has mapped.)
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -89,7 +93,7 @@ pub fn read_node(path: impl AsRef<Path>, ty: Ty) -> Result<Arc<Node>> {
 pub unsafe fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     let path = path.as_ref();
     let (file, len) = opened(path, T::TY)?;
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     match unsafe { Buffer::mapped(T::TY, &file, 0, len) } {
         Ok(Some(elements)) => typed::<T, Ix1>(node(elements)).map_err(|kind| kind.of(path)),
         Ok(None) => read(path),
@@ -97,19 +101,23 @@ pub unsafe fn map<T: Scalar>(path: impl AsRef<Path>) -> Result<Array<T>> {
     }
 }
 
-/// Computes an array and writes its elements and nothing else, row by row. What was there is replaced when all is written.
+/// Computes an array and writes its raw elements, row by row.
+///
+/// The old file is replaced when everything is written.
 ///
 /// # Errors
-/// As [`force`](Array::force), or if the file cannot be written.
+/// As [`force`](Array::force). Also if the file cannot be written.
 #[doc(alias = "tofile")]
 pub fn write<T: Scalar, D: Rank>(path: impl AsRef<Path>, array: &Array<T, D>) -> Result<()> {
     write_node(path, array.node())
 }
 
-/// As [`write`](write()), of a node of the untyped graph.
+/// Computes an untyped node and writes its raw elements.
+///
+/// It is as [`write`](write()), for a node of the untyped graph.
 ///
 /// # Errors
-/// As [`write`](write()), and if its elements are no scalars.
+/// As [`write`](write()). Also if its elements are not scalars.
 pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
     let path = path.as_ref();
     let all = Plain::of(node).map_err(|kind| kind.of(path))?;
@@ -120,7 +128,7 @@ pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
         .map_err(|e| ErrorKind::from(e).of(path))
 }
 
-/// A file of elements, and how many there are.
+/// A file of elements, and their number.
 fn opened(path: &Path, ty: Ty) -> Result<(File, usize)> {
     let (file, bytes) = open(path)?;
     let size = ty.size() as u64;

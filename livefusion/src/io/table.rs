@@ -1,4 +1,4 @@
-//! Columns with names, in memory.
+//! Tables: named columns in memory.
 
 use super::column::{Column, Data, Lists, Text, Valid, manifest};
 use super::csv::dictionary;
@@ -15,11 +15,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Columns of one length, each with a name and a type. [`csv`](super::csv()) and other formats read one; [`new`](Table::new)
-/// begins one that is to be saved.
+/// Holds named, typed columns of one length.
 ///
-/// A column of text is kept as a code for each row, and the texts, each once: [`codes`](Table::codes) is an array that programs
-/// compare, count and group by, and [`labels`](Table::labels) says what a code means.
+/// [`csv`](super::csv()) and other formats read one. [`new`](Table::new) starts one for saving.
+///
+/// A text column has a code for each row and a list of distinct texts. [`codes`](Table::codes) is
+/// an array that programs compare, count and group by. [`labels`](Table::labels) gives the text of
+/// each code.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -34,19 +36,21 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct Table {
     path: Option<PathBuf>,
-    /// None as long as there is no column.
+    /// None while there is no column.
     len: Option<usize>,
     columns: Vec<(String, Column)>,
 }
 
 impl Table {
-    /// A table without columns.
+    /// Creates a table without columns.
     pub fn new() -> Table {
         Table::default()
     }
 
-    /// Computes arrays, all in one force, as the columns of a table: a tuple, slice or `Vec` of arrays of one length, with a
-    /// name for each. An array of tuples or structs has a column, and so a name, for each field.
+    /// Computes arrays in one force and makes them the columns of a table.
+    ///
+    /// The arrays are a tuple, slice or `Vec` of arrays of one length. Each needs a name. An array
+    /// of tuples or structs has a column for each field, and needs a name for each.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -58,8 +62,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`force`](Force::force); if there is not a name for each column, or two have one; or if arrays are of different
-    /// lengths, or not of rank 1.
+    /// As [`force`](Force::force). Also if a column has no name, if two columns have the same name,
+    /// or if the arrays differ in length or are not of rank 1.
     pub fn computed(names: &[&str], arrays: impl Force) -> Result<Table> {
         let wrong = |kind: ErrorKind| kind.at(None, Place::Whole);
         let mut nodes = Vec::new();
@@ -90,13 +94,13 @@ impl Table {
         Ok(table)
     }
 
-    /// The file that it was read from.
+    /// The source file.
     #[cfg(feature = "arrow")]
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Columns that were read.
+    /// Creates a table from columns that were read.
     pub(super) fn of(path: Option<&Path>, len: usize, columns: Vec<(String, Column)>) -> Table {
         Table {
             path: path.map(Path::to_path_buf),
@@ -105,28 +109,30 @@ impl Table {
         }
     }
 
-    /// The names of the columns, from the left.
+    /// Lists the names of the columns, from the left.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The types of the columns, from the left.
+    /// Lists the types of the columns, from the left.
     pub fn types(&self) -> impl ExactSizeIterator<Item = Type> {
         self.columns.iter().map(|(_, column)| column.ty())
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.len.unwrap_or(0)
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A column of scalars as an array. No copy if it is of type `T`. Integers may be asked for as any type of numbers that has
-    /// all of them exactly, and `f32` as `f64`.
+    /// Returns a column of scalars as an array.
+    ///
+    /// If the column is of type `T`, it is not copied. An integer column converts to any type of
+    /// numbers that represents all its values exactly. `f32` converts to `f64`.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -139,8 +145,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column, if it is of a type whose elements are none of `T`, or if some of its values are missing
-    /// ([`nullable`](Table::nullable) says which).
+    /// If there is no such column, if its type does not convert to `T`, or if it has missing
+    /// values. [`nullable`](Table::nullable) tells missing values apart.
     #[track_caller]
     pub fn column<T: Scalar>(&self, name: &str) -> Result<Array<T>> {
         let complete = self.find(name)?.complete();
@@ -148,8 +154,10 @@ impl Table {
         Ok(self.nullable(name)?.0)
     }
 
-    /// A column of scalars, of which some may be missing: as [`column`](Table::column), and for each whether it is there. What
-    /// stands in place of one that is missing is any number.
+    /// Returns a column of scalars with missing values.
+    ///
+    /// The values are as those of [`column`](Table::column). The second array tells which values
+    /// are present. A missing value is replaced by an arbitrary number.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -163,7 +171,7 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column, or if it is of a type whose elements are none of `T`.
+    /// If there is no such column, or if its type does not convert to `T`.
     #[track_caller]
     pub fn nullable<T: Scalar>(&self, name: &str) -> Result<(Array<T>, Array<bool>)> {
         let column = self.find(name)?;
@@ -178,7 +186,7 @@ impl Table {
         ))
     }
 
-    /// How many values of a column are missing.
+    /// Counts the missing values of a column.
     ///
     /// # Errors
     /// If there is no such column.
@@ -186,7 +194,7 @@ impl Table {
         Ok(self.find(name)?.valid.as_ref().map_or(0, |v| v.missing))
     }
 
-    /// Which values of a column are there.
+    /// Returns for each row whether the column's value is present.
     ///
     /// # Errors
     /// If there is no such column.
@@ -199,8 +207,11 @@ impl Table {
         })
     }
 
-    /// A column of lists as segments: where the lists begin is read as it lies there, without a copy. A column of text is its
-    /// bytes, which are UTF-8. What a missing list has, if anything, means nothing ([`valid`](Table::valid) says which are).
+    /// Returns a column of lists as segments.
+    ///
+    /// The offsets of the lists are used in place, without a copy. A column of text gives its UTF-8
+    /// bytes. The elements of a missing list are meaningless; [`valid`](Table::valid) marks missing
+    /// lists.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -215,7 +226,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column, or if its elements are not of type `T`. When forced: if the lists do not fit their elements.
+    /// If there is no such column, or if its elements are not of type `T`. When forced: if the
+    /// lists do not fit their elements.
     #[doc(alias("explode", "ListArray"))]
     #[track_caller]
     pub fn segments<T: Scalar>(&self, name: &str) -> Result<Segmented<T>> {
@@ -225,7 +237,9 @@ impl Table {
         Ok(Segmented::new(&lengths, &data))
     }
 
-    /// As [`segments`](Table::segments), of its own type: segments of the untyped graph.
+    /// Returns a column of lists as segments of the untyped graph.
+    ///
+    /// It is as [`segments`](Table::segments), for the column's own type.
     ///
     /// # Errors
     /// As [`segments`](Table::segments), but for the type.
@@ -235,7 +249,7 @@ impl Table {
         segments.map_err(|kind| self.fault(name, kind))
     }
 
-    /// All columns as a matrix, a row for each row.
+    /// Returns all columns as a matrix with one row per table row.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -269,8 +283,10 @@ impl Table {
         Ok(Array::from_vec((rows, width), values))
     }
 
-    /// A column as a node of the untyped graph, of its own type; text as its codes, dates as their counts. Of values that are missing
-    /// ([`valid`](Table::valid)) it has any.
+    /// Returns a column as a node of the untyped graph.
+    ///
+    /// It has the column's own type. Text gives its codes, dates give their counts. A missing value
+    /// is replaced by an arbitrary one; [`valid`](Table::valid) marks missing values.
     ///
     /// ```
     /// use livefusion::io;
@@ -280,24 +296,28 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column, or if it has neither scalars nor text ([`segments_node`](Table::segments_node)).
+    /// If there is no such column, or if it has neither scalars nor text. For lists use
+    /// [`segments_node`](Table::segments_node).
     #[track_caller]
     pub fn node(&self, name: &str) -> Result<Arc<Node>> {
         let node = self.find(name)?.node("table");
         node.map_err(|kind| self.fault(name, kind))
     }
 
-    /// A column of text as numbers: equal texts have equal codes, counted from 0 in the order in which they come.
+    /// Returns a column of text as codes.
+    ///
+    /// Equal texts have equal codes. Codes are numbered from 0 in the order of first occurrence.
     ///
     /// # Errors
-    /// If there is no such column, or if it is none of text ([`Csv::text`](super::Csv::text) makes it one).
+    /// If there is no such column, or if it is not text. [`Csv::text`](super::Csv::text) reads a
+    /// column as text.
     #[track_caller]
     pub fn codes(&self, name: &str) -> Result<Array<u32>> {
         let codes = manifest(self.find_text(name)?.codes.clone(), "table");
         typed::<u32, Ix1>(codes).map_err(|kind| self.fault(name, kind))
     }
 
-    /// The texts of a column, each once: the one of a code is at its place.
+    /// Returns the distinct texts of a column, indexed by code.
     ///
     /// # Errors
     /// As [`codes`](Table::codes).
@@ -305,7 +325,9 @@ impl Table {
         Ok(&self.find_text(name)?.labels)
     }
 
-    /// The texts of a column, row by row. What stands for one that is missing ([`valid`](Table::valid)) is mostly empty.
+    /// Lists the texts of a column, row by row.
+    ///
+    /// A missing text ([`valid`](Table::valid)) is usually empty.
     ///
     /// ```
     /// use livefusion::io;
@@ -325,7 +347,9 @@ impl Table {
         Ok(codes.iter().map(|c| text.labels[*c as usize].as_str()))
     }
 
-    /// Computes an array and adds it as a column, in place of one of this name.
+    /// Computes an array and adds it as a column.
+    ///
+    /// It replaces a column of the same name.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -340,15 +364,17 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`force`](Array::force), and if it is not as long as the table.
+    /// As [`force`](Array::force). Also if the array's length differs from the table's.
     pub fn with<T: Scalar>(self, name: impl Into<String>, array: &Array<T>) -> Result<Table> {
         self.with_node(name, array.node())
     }
 
-    /// As [`with`](Table::with), of a node of the untyped graph.
+    /// Computes an untyped node and adds it as a column.
+    ///
+    /// It is as [`with`](Table::with), for a node of the untyped graph.
     ///
     /// # Errors
-    /// As [`with`](Table::with), and if it is no array of scalars of rank 1.
+    /// As [`with`](Table::with). Also if the node is not an array of scalars of rank 1.
     pub fn with_node(self, name: impl Into<String>, node: &Arc<Node>) -> Result<Table> {
         let name = name.into();
         match Plain::of(node) {
@@ -361,7 +387,7 @@ impl Table {
         }
     }
 
-    /// Computes values, and which of them are there, in one force, and adds them as a column of which some are missing.
+    /// Computes values and their presence in one force and adds a nullable column.
     ///
     /// # Errors
     /// As [`with`](Table::with) for each.
@@ -390,10 +416,11 @@ impl Table {
         self.put(name, column)
     }
 
-    /// Computes segments, in one force, and adds them as a column of lists.
+    /// Computes segments in one force and adds them as a column of lists.
     ///
     /// # Errors
-    /// As [`force`](Array::force), and if they are not as many as the table has rows.
+    /// As [`force`](Array::force). Also if the number of segments differs from the table's number
+    /// of rows.
     pub fn with_segments<T: Scalar>(
         self,
         name: impl Into<String>,
@@ -402,10 +429,12 @@ impl Table {
         self.with_segments_node(name, &segments.nodes())
     }
 
-    /// As [`with_segments`](Table::with_segments), of segments of the untyped graph.
+    /// Computes untyped segments and adds them as a column of lists.
+    ///
+    /// It is as [`with_segments`](Table::with_segments), for segments of the untyped graph.
     ///
     /// # Errors
-    /// As [`with_segments`](Table::with_segments), and if their elements are no scalars.
+    /// As [`with_segments`](Table::with_segments). Also if the elements are not scalars.
     pub fn with_segments_node(self, name: impl Into<String>, segments: &Segments) -> Result<Table> {
         let name = name.into();
         let lists = Lists::of(segments);
@@ -413,7 +442,9 @@ impl Table {
         self.put(name, Data::Lists(lists).into())
     }
 
-    /// Adds a column of text, in place of one of this name.
+    /// Adds a column of text.
+    ///
+    /// It replaces a column of the same name.
     ///
     /// ```
     /// use livefusion::io::Table;
@@ -423,7 +454,7 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there are not as many texts as the table has rows.
+    /// If the number of texts differs from the table's number of rows.
     pub fn with_text<S: AsRef<str>>(
         self,
         name: impl Into<String>,
@@ -436,7 +467,7 @@ impl Table {
         }
     }
 
-    /// Computes a matrix and adds its columns, each under its name.
+    /// Computes a matrix and adds each of its columns under its name.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -448,7 +479,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`force`](Array::force), if there are not as many names as columns, or if it has not as many rows as the table.
+    /// As [`force`](Array::force). Also if the numbers of names and of columns differ, or if the
+    /// matrix and the table differ in rows.
     #[doc(alias = "savetxt")]
     pub fn with_matrix<T: Scalar>(self, names: &[&str], m: &Array<T, Ix2>) -> Result<Table> {
         let m = m.force()?;
@@ -488,7 +520,7 @@ impl Table {
         Ok(self)
     }
 
-    /// The columns, with their names.
+    /// The columns with their names.
     pub(super) fn columns(&self) -> &[(String, Column)] {
         &self.columns
     }
@@ -511,7 +543,7 @@ impl Table {
     }
 }
 
-/// There is no column of this name.
+/// Describes the error of an unknown column.
 pub fn no_column<S: AsRef<str>>(names: &[S], name: &str) -> ErrorKind {
     const MOST: usize = 20;
     let mut all: Vec<String> = names.iter().take(MOST).map(|n| shown(n.as_ref())).collect();
@@ -525,7 +557,7 @@ pub fn no_column<S: AsRef<str>>(names: &[S], name: &str) -> ErrorKind {
 }
 
 impl fmt::Debug for Table {
-    /// Names, types, and the number of rows.
+    /// Formats names, types, and the number of rows.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Table({} rows", self.len())?;
         for (name, ty) in self.names().zip(self.types()) {
@@ -535,13 +567,13 @@ impl fmt::Debug for Table {
     }
 }
 
-/// Writes an element as a field that reads as the same.
+/// Writes an element as text that reads back as the same value.
 pub fn write_word(
     to: &mut (impl std::io::Write + ?Sized),
     elements: &Buffer,
     row: usize,
 ) -> std::io::Result<()> {
     let word = elements.get_word(row).unwrap_or(0);
-    // A float as `{:?}` shows it has a point or an exponent, and so is one when it is read.
+    // `{:?}` shows a float with a point or an exponent, so that it reads back as a float.
     by_type!(elements.ty(), T => write!(to, "{:?}", T::from_word(word)))
 }

@@ -1,4 +1,4 @@
-//! Arrays of text: a code for each element, in the order of the texts.
+//! Text arrays: codes in the order of the texts.
 
 use super::error::{ErrorKind, Place, Result};
 use super::table::Table;
@@ -8,7 +8,9 @@ use crate::exp::Exp;
 use std::fmt;
 use std::sync::Arc;
 
-/// Different texts in their order, each of which has its place as its code.
+/// Holds distinct texts in ascending order.
+///
+/// The position of a text is its code.
 ///
 /// ```
 /// use livefusion::io::Labels;
@@ -19,14 +21,14 @@ use std::sync::Arc;
 pub struct Labels(Arc<[Arc<str>]>);
 
 impl PartialEq for Labels {
-    /// Compares texts only where they are not the same in memory.
+    /// Compares the texts only if the lists are not shared.
     fn eq(&self, other: &Labels) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
 }
 
 impl Labels {
-    /// Sorts texts and keeps each once.
+    /// Sorts texts and removes duplicates.
     pub fn of<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Labels {
         let mut all: Vec<Arc<str>> = texts.into_iter().map(|t| t.as_ref().into()).collect();
         all.sort_unstable();
@@ -34,38 +36,44 @@ impl Labels {
         Labels(all.into())
     }
 
-    /// How many there are.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The text of a code; none if no text has it.
+    /// Returns the text of a code.
+    ///
+    /// None if no text has it.
     pub fn get(&self, code: u32) -> Option<&str> {
         self.0.get(code as usize).map(|text| &**text)
     }
 
-    /// The code of a text, if it is one of these.
+    /// Returns the code of a text.
+    ///
+    /// None if the text is not in the list.
     pub fn code(&self, text: &str) -> Option<u32> {
         let at = self.0.binary_search_by(|known| (**known).cmp(text));
         at.ok().map(|code| code as u32)
     }
 
-    /// How many of them are before a text.
+    /// Counts the texts before a text.
     pub fn before(&self, text: &str) -> u32 {
         self.0.partition_point(|known| **known < *text) as u32
     }
 
-    /// All of them, in their order.
+    /// Lists all texts in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
         self.0.iter().map(|text| &**text)
     }
 
-    /// These and others, each once.
+    /// Merges two lists without duplicates.
+    ///
+    /// *Cost.* One pass over both; none where this list already contains the others.
     ///
     /// *Cost.* One pass over both; none where the others are among these.
     pub fn merged(&self, others: &Labels) -> Labels {
@@ -78,24 +86,27 @@ impl Labels {
         Labels(all.into())
     }
 
-    /// For each of these, its code among others; of one that is none of them, how many of them are before it.
+    /// Returns the code of each text in another list.
+    ///
+    /// A text that is not in the other list gets the number of texts before it.
     pub fn codes_in(&self, others: &Labels) -> Vec<u32> {
         self.iter().map(|text| others.before(text)).collect()
     }
 }
 
 impl fmt::Debug for Labels {
-    /// The first of them.
+    /// Formats the first 20 texts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter().take(20)).finish()
     }
 }
 
-/// An array of text: codes that lie in memory or are computed, and their labels.
+/// Represents an array of text by codes and labels.
 ///
-/// Codes are in the order of the texts. So comparisons, sorts and groups of the [`codes`](Texts::codes) of one array are those of its
-/// texts, and [`with_codes`](Texts::with_codes) says that such an array is text again. Codes of two arrays mean different texts:
-/// [`join`](Texts::join) and [`alike`](Texts::alike) give both the same labels.
+/// The codes are in memory or computed. Their order is the order of the texts. So comparisons,
+/// sorts and groups of the [`codes`](Texts::codes) of one array are those of its texts, and
+/// [`with_codes`](Texts::with_codes) turns the result back into text. Codes of two arrays are
+/// unrelated: [`join`](Texts::join) and [`alike`](Texts::alike) give both the same labels.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -115,7 +126,8 @@ pub struct Texts {
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident, $with:ident => |$codes:ident, $at:ident, $behind:ident| $e:expr;)*) => {
-        /// Comparisons with a text, and with as many others, in the order of `str`: one comparison of codes for each.
+        /// Comparisons with one text, or elementwise with an array of texts, in the order of `str`.
+        /// Each compares codes once.
         impl Texts {
             $($(#[$doc])*
             #[track_caller]
@@ -125,7 +137,7 @@ macro_rules! comparisons {
                 self.codes.map(|$codes: Exp<u32>| $e)
             }
 
-            /// The same, element by element.
+            /// Compares element by element.
             #[track_caller]
             pub fn $with(&self, others: &Texts) -> Array<bool> {
                 let (own, others) = self.alike(others);
@@ -136,22 +148,22 @@ macro_rules! comparisons {
 }
 
 comparisons! {
-    /// Whether each is this text.
+    /// Compares each with this text for equality.
     eq, eq_each => |c, at, behind| c.ge(at).and(c.lt(behind));
-    /// Whether each is another text.
+    /// Compares each with this text for inequality.
     ne, ne_each => |c, at, behind| c.lt(at).or(c.ge(behind));
-    /// Whether each is before this text.
+    /// Returns whether each is before this text.
     lt, lt_each => |c, at, _behind| c.lt(at);
-    /// Whether each is this text or before it.
+    /// Returns whether each is this text or before it.
     le, le_each => |c, _at, behind| c.lt(behind);
-    /// Whether each is behind this text.
+    /// Returns whether each is after this text.
     gt, gt_each => |c, _at, behind| c.ge(behind);
-    /// Whether each is this text or behind it.
+    /// Returns whether each is this text or after it.
     ge, ge_each => |c, at, _behind| c.ge(at);
 }
 
 impl Texts {
-    /// Keeps texts that are in memory.
+    /// Creates a text array from texts in memory.
     pub fn of<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Texts {
         let all: Vec<S> = texts.into_iter().collect();
         let labels = Labels::of(&all);
@@ -160,37 +172,46 @@ impl Texts {
         Texts { codes, labels }
     }
 
-    /// Gives the labels of codes, which are places in them.
+    /// Creates a text array from codes and labels.
+    ///
+    /// The codes are positions in the labels.
     pub fn new(codes: &Array<u32>, labels: &Labels) -> Texts {
         let (codes, labels) = (codes.clone(), labels.clone());
         Texts { codes, labels }
     }
 
-    /// The code of each element.
+    /// Returns the code of each element.
     pub fn codes(&self) -> &Array<u32> {
         &self.codes
     }
 
-    /// The labels of the codes.
+    /// Returns the labels of the codes.
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
 
-    /// Text of other codes: some of these, in another order, or in groups.
+    /// Creates a text array of other codes with the same labels.
+    ///
+    /// The codes may be a selection, another order, or groups of these.
     pub fn with_codes(&self, codes: &Array<u32>) -> Texts {
         Texts::new(codes, &self.labels)
     }
 
-    /// These and others with the same labels, so that equal texts have equal codes: for joins, and arrays behind each other.
+    /// Gives both arrays the same labels, so that equal texts have equal codes.
     ///
-    /// *Cost and fusion.* Labels are merged at once. Where they differ, codes are looked up, which fuses.
+    /// Joins and concatenations need this.
+    ///
+    /// *Cost and fusion.* Labels are merged immediately. If they differ, codes are translated by a
+    /// gather, which fuses.
     #[track_caller]
     pub fn alike(&self, others: &Texts) -> (Texts, Texts) {
         let labels = self.labels.merged(&others.labels);
         (self.among(&labels), others.among(&labels))
     }
 
-    /// Pairs the places of equal texts, as [`Array::join`] does.
+    /// Pairs the indices of equal texts.
+    ///
+    /// It is as [`Array::join`].
     ///
     /// ```
     /// use livefusion::io::Texts;
@@ -199,17 +220,19 @@ impl Texts {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`alike`](Texts::alike) and [`Array::join`].
+    /// *Cost and fusion.* As [`alike`](Texts::alike) and [`Array::join`].
     ///
     /// # Errors
-    /// As of [`Array::join`].
+    /// As [`Array::join`].
     #[track_caller]
     pub fn join(&self, others: &Texts) -> Array<(u64, u64)> {
         let (own, others) = self.alike(others);
         own.codes.join(&others.codes)
     }
 
-    /// Pairs the place of each text with places of equal ones, as [`Array::left_join`] does.
+    /// Pairs the index of each text with the indices of equal texts.
+    ///
+    /// It is as [`Array::left_join`].
     ///
     /// ```
     /// use livefusion::io::Texts;
@@ -218,28 +241,32 @@ impl Texts {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
-    /// *Cost and fusion.* As of [`alike`](Texts::alike) and [`Array::left_join`].
+    /// *Cost and fusion.* As [`alike`](Texts::alike) and [`Array::left_join`].
     ///
     /// # Errors
-    /// As of [`Array::left_join`].
+    /// As [`Array::left_join`].
     #[track_caller]
     pub fn left_join(&self, others: &Texts) -> Array<(u64, u64, bool)> {
         let (own, others) = self.alike(others);
         own.codes.left_join(&others.codes)
     }
 
-    /// Keeps the texts whose tag is true, as [`Array::pack`] does.
+    /// Keeps the texts whose tag is true.
+    ///
+    /// It is as [`Array::pack`].
     ///
     /// *Fusion.* It fuses.
     ///
     /// # Errors
-    /// As of [`Array::pack`].
+    /// As [`Array::pack`].
     #[track_caller]
     pub fn pack(&self, tags: &Array<bool>) -> Texts {
         self.with_codes(&self.codes.pack(tags))
     }
 
-    /// Reads the texts at indices, as [`Array::gather`] does.
+    /// Reads the texts at indices.
+    ///
+    /// It is as [`Array::gather`].
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -253,13 +280,13 @@ impl Texts {
     /// *Fusion.* It fuses.
     ///
     /// # Errors
-    /// As of [`Array::gather`].
+    /// As [`Array::gather`].
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Array<I>) -> Texts {
         self.with_codes(&self.codes.gather(indices))
     }
 
-    /// The same texts with codes among more labels.
+    /// The same texts, with codes into a larger list of labels.
     #[track_caller]
     fn among(&self, labels: &Labels) -> Texts {
         if self.labels == *labels {
@@ -272,7 +299,7 @@ impl Texts {
     /// Computes the texts.
     ///
     /// # Errors
-    /// As [`force`](Array::force), and if a code has no label.
+    /// As [`force`](Array::force). Also if a code has no label.
     pub fn to_vec(&self) -> Result<Vec<String>> {
         let codes = self.codes.force()?;
         codes.fetch()?;
@@ -288,7 +315,9 @@ impl Texts {
 }
 
 impl Table {
-    /// Gives a column of text as an array of text.
+    /// Returns a column of text as a text array.
+    ///
+    /// *Cost.* A sort of the labels and one pass over the rows. A missing text is usually empty.
     ///
     /// *Cost.* Sorts the labels, and one pass over the rows. The substitute for a missing text is mostly empty.
     ///
@@ -309,10 +338,13 @@ impl Table {
         Ok(Texts::new(&Array::from(codes), &labels))
     }
 
-    /// Computes texts and adds them as a column, in place of one of this name.
+    /// Computes texts and adds them as a column.
+    ///
+    /// It replaces a column of the same name.
     ///
     /// # Errors
-    /// As [`to_vec`](Texts::to_vec), and if there are not as many as the table has rows.
+    /// As [`to_vec`](Texts::to_vec). Also if the number of texts differs from the table's number of
+    /// rows.
     pub fn with_texts(self, name: impl Into<String>, texts: &Texts) -> Result<Table> {
         self.with_text(name, texts.to_vec()?)
     }

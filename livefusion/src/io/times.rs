@@ -1,4 +1,4 @@
-//! Dates as elements of arrays: integers that count days or microseconds, under types that keep them apart.
+//! Date arrays: typed integers that count days or microseconds.
 
 use super::column::{Column, Data, Unit};
 use super::date::{Date, DateTime};
@@ -16,9 +16,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Dates: [`Date`] or [`DateTime`].
+/// Describes the types of dates.
+///
+/// They are [`Date`] and [`DateTime`].
 pub trait Time: Elt<Exp = TimeExp<Self>> + Copy + fmt::Display {
-    /// The type of a column of them.
+    /// The column type.
     const TYPE: Type;
     /// Its count.
     fn count(self) -> i64;
@@ -26,7 +28,7 @@ pub trait Time: Elt<Exp = TimeExp<Self>> + Copy + fmt::Display {
     fn of_count(count: i64) -> Self;
 }
 
-/// A date as closures see it.
+/// Represents a date within a closure.
 pub struct TimeExp<T> {
     count: Exp<i64>,
     of: PhantomData<fn() -> T>,
@@ -42,7 +44,7 @@ impl<T> Copy for TimeExp<T> {}
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident;)*) => {
-        /// Comparisons, with a date or with an expression of one.
+        /// Comparisons with a date or with a date expression.
         impl<T: Time> TimeExp<T> {
             $($(#[$doc])*
             #[track_caller]
@@ -79,24 +81,30 @@ comparisons! {
 }
 
 impl<T: Time> TimeExp<T> {
-    /// The date that so much is: days for a [`Date`], microseconds for a [`DateTime`].
+    /// Converts a count to a date.
+    ///
+    /// It counts days for a [`Date`], microseconds for a [`DateTime`].
     pub fn of_count(count: Exp<i64>) -> TimeExp<T> {
         let of = PhantomData;
         TimeExp { count, of }
     }
 
-    /// Its counts: days since 1970-01-01, or microseconds.
+    /// Returns its count.
+    ///
+    /// It counts days since 1970-01-01, or microseconds.
     pub fn count(self) -> Exp<i64> {
         self.count
     }
 
-    /// How much is between another one and this: days, or microseconds.
+    /// Returns the time from `other` to `self`.
+    ///
+    /// It is in days or microseconds.
     #[track_caller]
     pub fn since(self, other: impl ToExp<T>) -> Exp<i64> {
         self.count - other.to_exp().count
     }
 
-    /// So much later: days, or microseconds.
+    /// Adds a number of days or microseconds.
     #[track_caller]
     pub fn plus(self, count: impl ToExp<i64>) -> TimeExp<T> {
         TimeExp::of_count(self.count + count.to_exp())
@@ -179,7 +187,9 @@ macro_rules! times {
 times! { Date DateTime }
 
 impl Table {
-    /// Gives a column of dates as an array of [`Date`] or [`DateTime`]. No copy.
+    /// Returns a column of dates as an array of [`Date`] or [`DateTime`].
+    ///
+    /// The column is not copied.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -192,7 +202,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// If there is no such column, if it has dates of the other type or none, or if some of them are missing.
+    /// If there is no such column, if it does not hold dates of this type, or if some dates are
+    /// missing.
     #[track_caller]
     pub fn times<T: Time>(&self, name: &str) -> Result<Array<T>> {
         let column = self.find(name)?;
@@ -207,18 +218,24 @@ impl Table {
         }
     }
 
-    /// Computes dates and adds them as a column, in place of one of this name.
+    /// Computes dates and adds them as a column.
+    ///
+    /// It replaces a column of the same name.
     ///
     /// # Errors
-    /// As [`force`](Array::force), and if there are not as many as the table has rows.
+    /// As [`force`](Array::force). Also if the number of dates differs from the table's number of
+    /// rows.
     pub fn with_times<T: Time>(self, name: impl Into<String>, times: &Array<T>) -> Result<Table> {
         self.with_times_node(name, T::TYPE, times.node())
     }
 
-    /// As [`with_times`](Table::with_times), of a node of the untyped graph that counts days or microseconds.
+    /// Computes counts of days or microseconds and adds them as a date column.
+    ///
+    /// It is as [`with_times`](Table::with_times), for a node of the untyped graph.
     ///
     /// # Errors
-    /// As [`with_times`](Table::with_times), and if it is no array of `i64` of rank 1, or the type is none of dates.
+    /// As [`with_times`](Table::with_times). Also if it is not an `i64` array of rank 1, or the
+    /// type is not a date type.
     pub fn with_times_node(
         self,
         name: impl Into<String>,

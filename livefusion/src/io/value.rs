@@ -1,10 +1,10 @@
-//! Single values of tables, and the types of columns.
+//! Single values of tables and types of columns.
 
 use crate::elt::Scalar;
 use loop_lang::types::{Const, Ty};
 use std::fmt;
 
-/// What a column of a table holds.
+/// Describes the contents of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Type {
@@ -18,7 +18,7 @@ pub enum Type {
     DateTime,
     /// Lists of scalars of a type.
     List(Ty),
-    /// What no program can use: structs, lists of lists, and so on.
+    /// Values that programs cannot use: structs, lists of lists, and so on.
     Other,
 }
 
@@ -35,7 +35,9 @@ impl fmt::Display for Type {
     }
 }
 
-/// What stands for a missing value: a number, a `bool`, or text.
+/// Substitutes for a missing value.
+///
+/// It is a number, a `bool`, or text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -89,7 +91,9 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// The word that a column of this type has for it: a float is rounded, an integer has to be exact. None if it has none.
+    /// Returns the word of this value in a column of a type.
+    ///
+    /// A float is rounded. An integer must be exact. None if the type cannot represent the value.
     pub fn word(&self, ty: Ty) -> Option<u64> {
         match (self, ty) {
             (Value::Bool(x), Ty::Bool) => Some(u64::from(*x)),
@@ -101,7 +105,7 @@ impl Value {
     }
 }
 
-/// The word of a text that is to be of a type.
+/// Parses a text as a value of a type and returns its word.
 pub fn parse(text: &str, ty: Ty) -> Option<u64> {
     match ty {
         Ty::Bool => truth(text).or(match text {
@@ -124,7 +128,7 @@ fn truth(text: &str) -> Option<u64> {
     }
 }
 
-/// The class of a text that is a number or a truth value.
+/// Classifies a text that is a number or a truth value.
 pub enum Looks {
     /// A truth value, as a word.
     Bool(u64),
@@ -136,7 +140,10 @@ pub enum Looks {
     Float(f64),
 }
 
-/// Classifies a text. None if it is neither number nor truth value, or an integer that neither `i64` nor `f64` holds exactly.
+/// Classifies a text.
+///
+/// None if it is neither number nor truth value, or if it is an integer that neither `i64` nor
+/// `f64` holds exactly.
 pub fn looks(text: &str) -> Option<Looks> {
     if let Ok(x) = text.parse::<i64>() {
         return Some(match x == 0 && text.starts_with('-') {
@@ -152,7 +159,7 @@ pub fn looks(text: &str) -> Option<Looks> {
     let is_integer = digits.bytes().all(|b| b.is_ascii_digit());
     match is_integer {
         false => Some(Looks::Float(x)),
-        // Without decimals a float is written with all of its digits.
+        // Without decimals, a float is formatted with all its digits.
         true if format!("{:.0}", x.abs()) == digits.trim_start_matches('0') => {
             Some(Looks::Large(x))
         }
@@ -160,7 +167,7 @@ pub fn looks(text: &str) -> Option<Looks> {
     }
 }
 
-/// The type of a column whose elements are `T`.
+/// Returns the type of a column with elements `T`.
 pub fn type_of<T: Scalar>() -> Type {
     Type::Scalar(T::TY)
 }

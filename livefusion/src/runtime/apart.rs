@@ -98,7 +98,7 @@ fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
 /// Reports a loop that ended with fewer components than it began with.
 #[cold]
 pub fn lacks_a_result(of: &Apart) -> Error {
-    let kind = ErrorKind::Backend("what ran apart lacks a result".to_string());
+    let kind = ErrorKind::Backend("an external function lacks a result".to_string());
     Error::new(of.name(), of.loc(), kind)
 }
 

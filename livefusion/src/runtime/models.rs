@@ -1,6 +1,6 @@
 //! Concurrency models: run shared structures in hundreds of thread orders with `shuttle`.
 //!
-//! `shuttle` fails on deadlocks. `tests/sanitize.sh models` runs the models. The models of thread
+//! `shuttle` fails on deadlocks. `cargo xtask sanitize models` runs the models. The models of thread
 //! teams are in `parallel`.
 
 use super::cache::{Cache, Kept, LastUse};

@@ -1,9 +1,12 @@
-//! Algebra of lengths: which delayed lengths are equal, whatever comes in.
+//! Length algebra: finds delayed lengths that are equal for all inputs.
 //!
-//! A delayed `u64` is a sum of products of *parts*: other delayed scalars, lengths of arrays, and what other operators make
-//! of values. Arithmetic wraps, so sums that are equal are equal for all values of their parts. Each sum has a number, its
-//! *size*: `(n + 1) * m - m` and `m * n` have one, and so has the length of a `generate` of `n` rows of `m`. A computation
-//! of the same size as a delayed scalar before it is that scalar. One that may trap is a part: it is left alone.
+//! A delayed `u64` is a sum of products of *parts*: other delayed scalars, lengths of arrays, and
+//! results of other operators. Arithmetic wraps, so equal sums are equal for all values of their
+//! parts. Each sum has a number, its *size*. For example, `(n + 1) * m - m` and `m * n` have one
+//! size, and so has the length of a `generate` of `n` rows of `m`.
+//!
+//! A computation with the size of an earlier delayed scalar becomes that scalar. A computation that
+//! may trap is a part and stays.
 
 use super::uniform::{Uniform, uniform_value};
 use super::{FieldRef, Graph, GraphNode, NodeId, address};
@@ -14,24 +17,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Bodies of more terms, and sums of more products or parts, are not looked into.
+/// The limit of terms in an analysed body, and of products or parts in a sum.
 const MOST: usize = 32;
 
-/// The value of a delayed scalar, by number: those of one number are equal.
+/// Numbers the value of a delayed scalar.
+///
+/// Values with one number are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Size(u32);
 
-/// What a sum consists of, by number.
+/// The number of a part.
 type Factor = u32;
 
-/// Products, in order, each with how often it is there. The product of nothing is one.
+/// Products in order, each with its coefficient. The empty product is one.
 type Sum = SmallVec<[(SmallVec<[Factor; 2]>, u64); 2]>;
 
-/// What is not taken apart.
+/// A value that is not decomposed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Part {
     Scalar(FieldRef),
-    /// The length of an array that has its own.
+    /// The length of an array with a length of its own.
     Length(NodeId),
     /// A constant of another type than `u64`.
     Constant(Const),
@@ -39,16 +44,16 @@ enum Part {
     Cond([Size; 3]),
 }
 
-/// How many elements an array has.
+/// Describes the number of elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Length {
-    /// As many as this array, which has a length of its own.
+    /// The length of this array, which has a length of its own.
     Of(NodeId),
-    /// So many.
+    /// A length of this size.
     Size(Size),
 }
 
-/// What is known of the delayed lengths of a graph.
+/// Holds the known equalities of a graph's delayed lengths.
 #[derive(Clone, Debug, Default)]
 pub struct Algebra {
     sums: Vec<Sum>,
@@ -57,46 +62,49 @@ pub struct Algebra {
     scalars: FxHashMap<FieldRef, Size>,
     /// The first delayed scalar of each size.
     firsts: FxHashMap<Size, NodeId>,
-    /// How long each node is.
+    /// The length of each node.
     lengths: Vec<Length>,
-    /// How long each of these rows is.
+    /// The row length of each of these descriptors.
     rows: FxHashMap<FieldRef, Size>,
-    /// Sizes that a computation of the graph ensures to be equal, or else it is an error.
+    /// Sizes that the graph checks for equality. If they differ, a computation fails.
     agreed: FxHashSet<(Size, Size)>,
-    /// The sizes that something has, numbered as they come.
+    /// The sizes in use, numbered in order of appearance.
     order: FxHashMap<Size, u64>,
-    /// These numbers, each time that one is met: what the key has of all this.
+    /// The numbers of the sizes at each occurrence. They are this analysis's part of the key.
     found: Vec<u64>,
-    /// Whether a length, or rows, were measured by a size: if not, all this is not asked for.
+    /// Whether a size measures a length or rows. If not, the analysis has no effect.
     measures: bool,
-    /// Whether two things have one size, or agree.
+    /// Whether two lengths have one size, or are checked to be equal.
     meets: bool,
-    /// The constants on which sizes depend, by slot.
+    /// The constants that sizes depend on, by slot.
     literals: Vec<u32>,
-    /// The nodes that are another node for their size, by address.
+    /// The addresses of nodes that were replaced by another node of their size.
     absorbed: FxHashSet<usize>,
 }
 
 impl Algebra {
-    /// How many elements an array has.
+    /// Returns the number of elements of an array.
     pub fn length(&self, id: NodeId) -> Length {
         let known = self.lengths.get(id.index()).copied();
         known.unwrap_or(Length::Of(id))
     }
 
-    /// Whether two rows of these lengths, each of which is one number, are equally long: by construction, or since that is
-    /// checked.
+    /// Returns whether two uniform descriptors have equal row lengths.
+    ///
+    /// They are equal by construction or by a check.
     pub fn agree(&self, a: FieldRef, b: FieldRef) -> bool {
         let sizes = self.rows.get(&a).zip(self.rows.get(&b));
         sizes.is_some_and(|(a, b)| self.are_one(*a, *b))
     }
 
-    /// Whether rows of these lengths are equally long by construction.
+    /// Returns whether two descriptors have equal row lengths by construction.
     pub fn are_equal_rows(&self, a: FieldRef, b: FieldRef) -> bool {
         a == b || self.rows.contains_key(&a) && self.rows.get(&a) == self.rows.get(&b)
     }
 
-    /// Whether arrays are equally long: by construction, or since that is checked.
+    /// Returns whether arrays are equally long.
+    ///
+    /// They are by construction or by a check.
     pub fn agree_in_length(&self, a: NodeId, b: NodeId) -> bool {
         match (self.length(a), self.length(b)) {
             (Length::Size(a), Length::Size(b)) => self.are_one(a, b),
@@ -108,7 +116,7 @@ impl Algebra {
         a == b || self.agreed.contains(&(a, b)) || self.agreed.contains(&(b, a))
     }
 
-    /// How many elements rows of these lengths have in all.
+    /// Returns the total number of elements of rows of these lengths.
     pub fn all_rows(&self, lengths: FieldRef) -> Option<Length> {
         self.all_of(lengths).map(Length::Size)
     }
@@ -132,7 +140,7 @@ impl Algebra {
         }
     }
 
-    /// The sizes that were found, as words of a key: graphs that are alike but for these are not one.
+    /// The sizes found, as words of a key. Graphs that differ only in them have different keys.
     pub(super) fn found(&self) -> &[u64] {
         match self.measures {
             true => &self.found,
@@ -140,8 +148,8 @@ impl Algebra {
         }
     }
 
-    /// The constants that must be the same wherever this graph is recognised. Where no sizes are equal, other constants
-    /// may make some so: then a check is made that cannot fail.
+    /// The constants that must be equal wherever this graph is recognised. If no sizes are equal,
+    /// other constants may make some equal: then a check remains that cannot fail.
     pub(super) fn literals(&self) -> &[u32] {
         match self.meets && (self.measures || !self.absorbed.is_empty()) {
             true => &self.literals,
@@ -149,7 +157,7 @@ impl Algebra {
         }
     }
 
-    /// Whether a node is another one, of the same size.
+    /// Whether a node was replaced by another one of its size.
     pub(super) fn is_absorbed(&self, address: usize) -> bool {
         self.absorbed.contains(&address)
     }
@@ -157,7 +165,7 @@ impl Algebra {
 
 /// Collects sizes while a graph is recovered.
 impl Algebra {
-    /// The size of a node about to be added, and the delayed scalar that has it already.
+    /// The size of a node to be added, and the first delayed scalar of that size.
     pub(super) fn meet(
         &mut self,
         graph: &Graph,
@@ -177,13 +185,13 @@ impl Algebra {
         (size, size.and_then(|s| self.firsts.get(&s).copied()))
     }
 
-    /// Notes that a node is another one.
+    /// Records that a node is replaced by another one.
     pub(super) fn absorb(&mut self, node: &Arc<Node>) {
         self.absorbed.insert(address(node));
         self.meets = true;
     }
 
-    /// Notes a node that was added last, and its size.
+    /// Records the node added last, and its size.
     pub(super) fn add(&mut self, graph: &Graph, id: NodeId, size: Option<Size>) {
         let entry = &graph.nodes[id.index()];
         if let Some(size) = size {
@@ -191,7 +199,7 @@ impl Algebra {
             self.firsts.entry(size).or_insert(id);
             self.has(size);
         }
-        // What a computation ensures depends on its constants, too.
+        // The checks of a computation depend on its constants, too.
         if matches!(entry.node.kind, Kind::Compute(_)) && *entry.node.types == [Ty::U64] {
             let slots = entry.constants.iter().flat_map(|c| c.values());
             self.literals.extend(slots);
@@ -200,7 +208,7 @@ impl Algebra {
         self.lengths.push(length);
     }
 
-    /// Notes that something of the graph has a size, which something else may have.
+    /// Records that the graph has a length of this size, which another length may share.
     fn has(&mut self, size: Size) {
         self.meets |= self.order.contains_key(&size);
         self.meet_size(size);
@@ -221,7 +229,8 @@ impl Algebra {
         match &entry.node.kind {
             _ if facts.length == AsLong::Inputs => {
                 let first = self.length(entry.inputs[0]);
-                // What consumes arrays whose lengths may differ is as long as they are if a check holds.
+                // A consumer of arrays whose lengths may differ is as long as they are only if a
+                // check holds.
                 let equal = entry.inputs.iter().all(|i| self.length(*i) == first);
                 if equal { first } else { Length::Of(id) }
             }
@@ -246,7 +255,7 @@ impl Algebra {
         }
     }
 
-    /// Notes how long rows are, if that is one number; gives how many elements they have in all.
+    /// Records a uniform row length. Returns the total number of elements.
     fn rows_of(&mut self, graph: &Graph, lengths: NodeId) -> Option<Size> {
         let field = graph.resolve(lengths, 0);
         let count = self.length(field.0);
@@ -255,7 +264,7 @@ impl Algebra {
         }
         let each = match (uniform_value(graph, field)?, count) {
             (Uniform::Scalar(field), _) => self.scalar(graph, field),
-            // Shapes that are known may be others in the next force.
+            // The next force may have other values of known shapes.
             (Uniform::Literal(..), Length::Of(_)) => return None,
             (Uniform::Literal(term, c), Length::Size(_)) => {
                 let slots = graph.nodes[field.0.index()].constants.last();
@@ -316,7 +325,7 @@ impl Algebra {
         size
     }
 
-    /// The size of a computation that cannot trap. What one checks without a condition is noted.
+    /// The size of a computation that cannot trap. Its unconditional equality checks are recorded.
     fn computed(&mut self, graph: &Graph, body: &Body, captures: &[NodeId]) -> Option<Size> {
         if body.terms.len() > MOST || !body.loops.is_empty() {
             return None;
@@ -353,7 +362,7 @@ impl Algebra {
                 Term::Ensure(ensure, args) => {
                     let (got, expected) = (size(&args[0]), size(&args[1]));
                     let known = *ensure == Ensure::Equal && got.is_some() && got == expected;
-                    // Equal lengths that no `u64` holds are the same error.
+                    // Equal lengths that overflow a `u64` give the same error.
                     let counts = matches!(ensure, Ensure::Adds | Ensure::Multiplies);
                     traps |= !known && !counts;
                     if let (Ensure::Equal, true, Some(got), Some(expected)) =
@@ -394,7 +403,7 @@ impl Algebra {
             (Op::Mul, [x, y], Ty::U64) => product(self.sum(*x), self.sum(*y)),
             _ => None,
         };
-        // What an operand depends on has to be computed, since it may be an error: no part goes lost.
+        // Each part of the operands must stay in the sum, since its computation may fail.
         let keeps = |sum: &Sum| {
             let kept = |f: &Factor| sum.iter().any(|(product, _)| product.contains(f));
             let parts = args.iter().flat_map(|a| self.sum(*a));
@@ -410,12 +419,12 @@ impl Algebra {
     }
 }
 
-/// One part, once.
+/// One part with coefficient 1.
 fn one(factor: Factor) -> Sum {
     smallvec![(smallvec![factor], 1)]
 }
 
-/// A number: so often nothing.
+/// A constant: the empty product with this coefficient.
 fn constant(n: u64) -> Sum {
     match n {
         0 => Sum::new(),
@@ -423,13 +432,13 @@ fn constant(n: u64) -> Sum {
     }
 }
 
-/// A sum and so many times another; none if it is long.
+/// The sum of one sum and a multiple of another; none if it is long.
 fn added(a: &Sum, b: &Sum, times: u64) -> Option<Sum> {
     let more = b.iter().map(|(p, n)| (p.clone(), n.wrapping_mul(times)));
     in_order(a.iter().cloned().chain(more).collect())
 }
 
-/// A product of sums; none if it is long.
+/// The product of two sums; none if it is long.
 fn product(a: &Sum, b: &Sum) -> Option<Sum> {
     if a.len() * b.len() > MOST {
         return None;
@@ -445,7 +454,7 @@ fn product(a: &Sum, b: &Sum) -> Option<Sum> {
     in_order(all)
 }
 
-/// Products in order, each once; none if there are many, or long ones.
+/// Merges products into order, each once; none if there are many or long ones.
 fn in_order(mut all: Sum) -> Option<Sum> {
     all.sort_unstable();
     all.dedup_by(|next, product| {

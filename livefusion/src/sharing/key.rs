@@ -1,9 +1,9 @@
-//! Keys: the structure of a graph as words, and the interning of structurally equal nodes.
+//! Graph keys: the structure of a graph as words, and interning of equal nodes.
 //!
-//! A node's *structure* has its kind, links (as ids) and bodies with constants left out; its *identity*
-//! adds the constants. Nodes of one identity are one node; graphs of one structure share kernels.
-//! Constants that shape the code stay in the structure: `bool`s, divisors, shift amounts, and what
-//! integer tests of scalar loops compare with.
+//! A node's *structure* has its kind, its links (as ids) and its bodies without constants. Its
+//! *identity* adds the constants. Nodes of one identity are one node; graphs of one structure share
+//! kernels. Constants that determine the code stay in the structure: `bool`s, divisors, shift
+//! amounts, and bounds in the integer tests of scalar loops.
 
 use super::{GraphNode, NodeId};
 use crate::ast::{Body, Kind, Len, Node, Term, TermId, Value};
@@ -17,7 +17,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The structure of a graph. Equal keys give equal code; hits compare all of it.
+/// Holds the structure of a graph.
+///
+/// Equal keys give equal code. A hit compares the whole structure.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GraphKey {
     hash: u64,
@@ -40,7 +42,9 @@ impl GraphKey {
         }
     }
 
-    /// This key with further words, such as the equality pattern of lengths.
+    /// Extends this key by further words.
+    ///
+    /// An example is the equality pattern of lengths.
     pub fn with(&self, more: &[u64]) -> GraphKey {
         let mut words = Vec::with_capacity(self.words.len() + more.len() + 1);
         words.extend_from_slice(&self.words);
@@ -63,7 +67,7 @@ impl GraphKey {
 
 pub(super) enum Interned {
     Known(NodeId),
-    /// One of another structure that it is the same as.
+    /// Equal to a node of another structure.
     Same(NodeId),
     New(NodeId),
 }
@@ -76,7 +80,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Finds an equal node, or takes one that is known to be the same, or adds this one and gives its constants slots.
+    /// Interns a node: finds an equal node, or takes the known `same` node, or adds this node with
+    /// slots for its constants.
     pub(super) fn intern(
         &mut self,
         entry: &mut GraphNode,
@@ -87,7 +92,7 @@ impl Keys {
             words: Vec::with_capacity(16),
             constants: Vec::new(),
         };
-        // Where arrays are is part of a node's identity, but not of the structure.
+        // The addresses of arrays are part of a node's identity, but not of its structure.
         let address = writer.node(entry, constants.len() as u32);
         let Writer {
             words,
@@ -111,7 +116,7 @@ impl Keys {
         }
     }
 
-    /// The key of a graph with these roots, and these sizes of lengths.
+    /// The key of a graph with these roots and these sizes of lengths.
     pub(super) fn finish(mut self, roots: &[NodeId], sizes: &[u64]) -> GraphKey {
         self.words.push(u64::MAX);
         self.words.extend(roots.iter().map(|r| r.0 as u64));
@@ -140,14 +145,14 @@ impl Writer {
         }
     }
 
-    /// Writes a node's structure; the result is what else makes it itself (a leaf's addresses).
+    /// Writes a node's structure. Returns the rest of its identity (a leaf's addresses).
     fn node(&mut self, entry: &mut GraphNode, base: u32) -> Vec<u64> {
         let node = entry.node.clone();
         if entry.leaf {
             return self.leaf(entry);
         }
         self.words.extend(kind_words(&node.kind));
-        // Of more ranks than one, the elements lie in a row.
+        // Elements of higher ranks are stored as one row, so the rank does not matter.
         self.put(u64::from(node.rank.min(1)));
         self.types(&node.types);
         self.put(entry.inputs.len() as u64);
@@ -159,11 +164,11 @@ impl Writer {
         }
         let all = node.kind.bodies_by_role().into_iter();
         for ((role, body), captures) in all.zip(&entry.captures) {
-            // Combine functions see nothing but their parameters, so their constants stay in the code.
+            // Combine functions only see their parameters, so their constants stay in the code.
             let slots = self.body(body, captures, base, role.is_function());
             entry.constants.push(slots);
         }
-        // A known length is a number that may change; its equality pattern is added by fusion.
+        // A known length may change. Fusion adds its equality pattern.
         match &node.kind {
             Kind::Generate(Len::Known(n), _) => vec![*n],
             _ => vec![],
@@ -181,7 +186,7 @@ impl Writer {
                 .map(|b| std::sync::Arc::as_ptr(b) as u64)
                 .collect(),
             (Some(Value::Scalar(fields)), _) => fields.iter().map(|c| c.bits).collect(),
-            // Two programs' inputs of one number are not the same.
+            // Inputs of different programs differ, even with equal numbers.
             (None, Kind::Input(input)) => {
                 self.put(u64::from(input.number));
                 self.put(u64::from(input.consumed));
@@ -262,7 +267,7 @@ impl Writer {
     }
 }
 
-/// What a kind is, without links and bodies.
+/// The words of a kind, without links and bodies.
 pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
     let mut words = kind.words();
     if let Kind::Custom(c) = kind {
@@ -274,10 +279,10 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
     words
 }
 
-/// A number for a type, the same for it whenever this process asks.
+/// A number for a type, constant within this process.
 fn number_of(id: TypeId) -> u64 {
     static NUMBERS: PerProcess<Mutex<FxHashMap<TypeId, u64>>> = PerProcess::new();
-    // A forked child has its parent's programs: it gives no number twice.
+    // A forked child has its parent's programs. It never reuses a number.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let numbers = NUMBERS.get_or_make(Mutex::default).lock();
     let mut numbers = numbers.unwrap_or_else(PoisonError::into_inner);
@@ -285,7 +290,7 @@ fn number_of(id: TypeId) -> u64 {
     *numbers.entry(id).or_insert_with(next)
 }
 
-/// Whether two nodes that have their values have the same: the very arrays, or equal scalars.
+/// Whether two computed nodes have the same value: the same arrays in memory, or equal scalars.
 pub(super) fn same_leaf(a: &Node, b: &Node) -> bool {
     match (a.value.get(), b.value.get()) {
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
@@ -296,7 +301,7 @@ pub(super) fn same_leaf(a: &Node, b: &Node) -> bool {
     }
 }
 
-/// The terms that are taken from a delayed scalar, which may be a length.
+/// The terms that are subtracted from a delayed scalar, which may be a length.
 pub(super) fn taken_from_scalars(body: &Body) -> impl Iterator<Item = usize> {
     body.terms.iter().filter_map(|data| match &data.term {
         Term::Op(Op::Sub, args) => match body.terms[args[0].index()].term {
@@ -307,14 +312,14 @@ pub(super) fn taken_from_scalars(body: &Body) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a literal that is taken from a length stays in the code: one less than a length is the last index, and what counts
-/// down from it runs from the end.
+/// Whether a literal subtracted from a length stays in the code. A length minus 1 is the last
+/// index, and an index that counts down from it runs from the end.
 pub(super) fn makes_last(c: Const) -> bool {
     c == Const::u64(1)
 }
 
-/// The literals that a divisor is, or that keep it above zero, as in `x / y.max(1)` and `max(n, 3) - 2`: there is nothing to check
-/// then.
+/// The literals that are a divisor or keep it above zero, as in `x / y.max(1)` and `max(n, 3) - 2`.
+/// They make a check unnecessary.
 fn of_divisor(body: &Body, divisor: TermId) -> impl Iterator<Item = usize> {
     let term = |t: TermId| &body.terms[t.index()].term;
     let maximum = |t: TermId| match term(t) {
@@ -331,12 +336,12 @@ fn of_divisor(body: &Body, divisor: TermId) -> impl Iterator<Item = usize> {
         .map(TermId::index)
 }
 
-/// Whether a word is in its lower half.
+/// Whether a word fits into its lower half.
 fn half(word: u64) -> bool {
     u32::try_from(word).is_ok()
 }
 
-/// Literals that stay in the code.
+/// The literals that stay in the code.
 fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
     let mut shaping: Vec<bool> = body
         .terms
@@ -359,12 +364,12 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
         };
         let mask = |t: TermId| literal(t).filter(|bits| bits.wrapping_add(1).is_power_of_two());
         match op {
-            // What is kept of a word, as by a shift.
+            // A mask keeps low bits of a word, as a shift does.
             Op::And => {
                 let masks = args.iter().filter(|a| mask(**a).is_some());
                 masks.for_each(|a| shaping[a.index()] = true);
             }
-            // A factor of half a word by another one: machines have a multiplication for them.
+            // Machines have an instruction for the product of two half words.
             Op::Mul if data.ty == Ty::U64 => {
                 let is_half = |t: &TermId| match &body.terms[t.index()].term {
                     Term::Op(Op::And, sides) => sides.iter().any(|s| mask(*s).is_some_and(half)),

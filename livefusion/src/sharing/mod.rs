@@ -1,16 +1,18 @@
-//! Sharing recovery: from `Arc`ed nodes to one graph in which every computation stands once.
+//! Sharing recovery: builds one graph that contains each computation once.
 //!
-//! Two levels, after McDonell et al., "Optimising Purely Functional GPU Programs" (2013), "Sharing Recovery":
+//! The input is a graph of `Arc`ed nodes. Sharing is found on two levels, after McDonell et al.,
+//! "Optimising Purely Functional GPU Programs" (2013), "Sharing Recovery":
 //!
-//! * the AST: pointer identity is a node's stable name, and structurally equal nodes are unified while
+//! * the AST: pointer identity is a node's stable name. Structurally equal nodes are unified while
 //!   the graph's key is computed ([`recover`]);
-//! * scalar bodies: terms are hash-consed while they are traced; [`place`] finds, for each term, the
-//!   lowest region that dominates all of its uses, where it is let-bound.
+//! * scalar bodies: terms are hash-consed during tracing. [`place`] finds the lowest region that
+//!   dominates all uses of a term and let-binds the term there.
 //!
-//! Delayed lengths are one node if they are equal by [`algebra`], too.
+//! Delayed lengths that are equal by [`algebra`] also become one node.
 //!
-//! Recovery also splits what shapes the code (the key) from what may change from force to force: the
-//! constants, the arrays and their lengths. Lengths enter a kernel's key as an equality pattern only.
+//! Recovery also separates the structure that determines the code (the key) from data that may
+//! change between forces: the constants, the arrays and their lengths. A kernel's key contains
+//! lengths only as an equality pattern.
 
 pub mod algebra;
 mod key;
@@ -31,12 +33,14 @@ use std::sync::Arc;
 pub use key::GraphKey;
 pub use skeleton::{Met, Skeleton};
 
-/// A node of a recovered graph, by position. Inputs and captures come before their users.
+/// Identifies a node of a recovered graph by position.
+///
+/// Inputs and captures precede their users.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    /// Its position among the graph's nodes.
+    /// Returns its position among the graph's nodes.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -48,13 +52,13 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// One field of a node.
+/// Refers to one field of a node.
 pub type FieldRef = (NodeId, u32);
 
-/// A node with its links resolved.
+/// Holds a node with its links resolved.
 #[derive(Clone, Debug)]
 pub struct GraphNode {
-    /// The (first) AST node that this stands for.
+    /// The (first) AST node that it represents.
     pub node: Arc<Node>,
     /// Whether it already has its value, or is an input of a prepared program.
     pub leaf: bool,
@@ -64,39 +68,41 @@ pub struct GraphNode {
     pub captures: Vec<Vec<NodeId>>,
     /// The delayed length of a `Generate`.
     pub length: Option<NodeId>,
-    /// First constant slot of each body's parameters: [`Graph::constants`] holds the values.
+    /// The first constant slot of each body's parameters. [`Graph::constants`] holds the values.
     pub constants: Vec<BodyConstants>,
 }
 
-/// Which literals of a body are parameters of the kernel: term index and constant slot.
+/// Maps the literals of a body that are kernel parameters to their slots.
+///
+/// A literal is identified by its term index.
 pub type BodyConstants = FxHashMap<u32, u32>;
 
-/// The recovered graph.
+/// Holds the recovered graph.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// Nodes in dependency order.
     pub nodes: Vec<GraphNode>,
-    /// What was asked for, in the order in which it was asked for.
+    /// The requested nodes, in the order of the request.
     pub roots: Vec<NodeId>,
     /// Values of the constants that became parameters.
     pub constants: Vec<Const>,
-    /// The structure: equal keys give equal code.
+    /// The structure. Equal keys give equal code.
     pub key: GraphKey,
-    /// The rewrites that AST nodes come from, with what was called where: those of unified nodes, too.
+    /// The rewrites behind AST nodes, with names and call sites. Unified nodes are included.
     pub rewrites: Vec<(Rewrite, &'static str, Loc)>,
-    /// Which delayed lengths are equal.
+    /// The equalities of delayed lengths.
     pub algebra: Algebra,
-    /// The id of every AST node, by its address: unified nodes share one.
+    /// The id of every AST node, by its address. Unified nodes share an id.
     pub by_address: FxHashMap<usize, NodeId>,
 }
 
 impl Graph {
-    /// The AST node behind an id.
+    /// Returns the AST node of an id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()].node
     }
 
-    /// Every id, in dependency order.
+    /// Lists every id, in dependency order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
@@ -110,8 +116,10 @@ impl Graph {
         at
     }
 
-    /// Of which of its inputs, and of which of that input's fields, a `Zip`'s or `Fields`' field is an alias. None
-    /// for a node that computes its fields or has them in memory.
+    /// Returns the input field that a `Zip`'s or `Fields`' field aliases.
+    ///
+    /// The first number is the position of the input. None for a node that computes its fields or
+    /// has them in memory.
     pub fn alias_of(&self, (id, mut field): FieldRef) -> Option<(usize, FieldRef)> {
         let node = &self.nodes[id.index()];
         match &node.node.kind {
@@ -131,7 +139,7 @@ impl Graph {
         }
     }
 
-    /// All fields of a node, resolved.
+    /// Returns all fields of a node, resolved.
     pub fn fields(&self, id: NodeId) -> Vec<FieldRef> {
         (0..self.node(id).types.len() as u32)
             .map(|f| self.resolve(id, f))
@@ -139,7 +147,9 @@ impl Graph {
     }
 }
 
-/// Everything that a node depends on: inputs, then captures, then a delayed length.
+/// Lists the direct dependences of a node.
+///
+/// They are its inputs, then its captures, then a delayed length.
 pub fn links(node: &Node) -> Vec<&Arc<Node>> {
     let mut out: Vec<&Arc<Node>> = node.inputs.iter().collect();
     for body in node.kind.bodies() {
@@ -151,9 +161,12 @@ pub fn links(node: &Node) -> Vec<&Arc<Node>> {
     out
 }
 
-/// Recovers the graph below `roots`: one visit per node, on an explicit stack. Instead of nodes that are there already it has inputs.
+/// Recovers the graph below `roots`.
 ///
-/// Errors: the first mistake that was made while a root's graph was built.
+/// It visits each node once, on an explicit stack. `instead` replaces nodes that are already
+/// computed by inputs.
+///
+/// Errors: the first mistake made while a root's graph was built.
 pub fn recover(
     roots: &[Arc<Node>],
     instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
@@ -219,7 +232,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Adds a node in the place of `at`, which is itself or what it stands for.
+    /// Adds a node. `at` is the node itself or the node that it replaces.
     fn add(&mut self, at: &Arc<Node>, node: &Arc<Node>) -> Result<()> {
         if let Some(e) = &node.error {
             return Err((**e).clone());
@@ -257,7 +270,7 @@ impl Recovery<'_> {
             }
         }
         let (size, same) = self.algebra.meet(&self.graph, &entry);
-        // What is asked for has its own value.
+        // A requested node needs a value of its own.
         let same = same.filter(|_| !self.roots.iter().any(|r| Arc::ptr_eq(r, at)));
         let interned = self
             .keys
@@ -279,15 +292,17 @@ impl Recovery<'_> {
     }
 }
 
-/// A node's stable name.
+/// Returns a node's stable name.
 pub fn address(node: &Arc<Node>) -> usize {
     Arc::as_ptr(node) as usize
 }
 
-/// The length of a leaf or of a generator that is known now; none for delayed scalars and inputs.
+/// Returns the known length of a leaf or of a generator.
+///
+/// None for delayed scalars and inputs.
 pub fn known_length(node: &GraphNode) -> Option<u64> {
     use crate::ast::Value;
-    // What was no leaf when the graph was recovered is none, even if it has its value now.
+    // A node that was not a leaf at recovery does not count as one, even if it has its value now.
     match node.node.value.get().filter(|_| node.leaf) {
         Some(Value::Array(fields)) => fields.first().map(|b| b.len() as u64),
         Some(Value::Scalar(_)) => None,
@@ -298,14 +313,14 @@ pub fn known_length(node: &GraphNode) -> Option<u64> {
     }
 }
 
-/// Of the lengths that are known, each one's number.
+/// Numbers the known lengths.
 pub fn numbered(lengths: &[Option<u64>]) -> Vec<Option<usize>> {
     let mut next = 0..;
     let number = |l: &Option<u64>| l.and_then(|_| next.next());
     lengths.iter().map(number).collect()
 }
 
-/// An error that this node is to blame for.
+/// Creates an error that blames this node.
 pub fn error_at(graph: &Graph, id: NodeId, kind: crate::error::ErrorKind) -> Error {
     let node = graph.node(id);
     Error::new(node.name, node.loc, kind)

@@ -1,9 +1,11 @@
-//! Recognising a graph that is like one recovered before: one walk beside what was noted down then. Every
-//! structure is compared, every constant and length collected, and nothing is looked up.
+//! Graph recognition: matches a graph against the record of an earlier recovery.
 //!
-//! What would be recovered depends on more than structure: nodes of equal structure are one node if their
-//! constants are equal too. So the notes say which nodes were one, and which only [alike](Skeleton::alike);
-//! where that has changed, the graph is not recognised.
+//! One walk follows the record. It compares every structure and collects every constant and length,
+//! without any lookup.
+//!
+//! The result of recovery depends on more than structure: nodes of equal structure are one node if
+//! their constants are equal, too. So the record marks nodes that were unified and nodes that are
+//! only [alike](Skeleton::alike). If that has changed, the graph is not recognised.
 
 use super::key::{kind_words, makes_last, same_leaf, taken_from_scalars};
 use super::{BodyConstants, Graph, NodeId, address, links, numbered};
@@ -14,29 +16,30 @@ use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// Notes on a graph, by the links of its nodes in the order in which they are followed. They hold no arrays, and
-/// take less memory than the program that they stand for.
+/// Records a graph by the links of its nodes, in walk order.
+///
+/// It holds no arrays and takes less memory than the program that it identifies.
 pub struct Skeleton {
     steps: Vec<Step>,
     nodes: usize,
     constants: usize,
     lengths: usize,
-    /// Constants that must be these, since lengths are equal or not for them.
+    /// Constants that must keep their values, since equalities of lengths depend on them.
     fixed: Vec<(usize, Const)>,
-    /// Nodes of equal structure that are different nodes for what is not structure.
+    /// Nodes of equal structure that differ in their other properties.
     alike: Vec<Vec<Identity>>,
 }
 
 enum Step {
-    /// The node that was met at the k-th step that met a new one.
+    /// The node that was the k-th new one.
     Again(usize),
     New(Expected),
 }
 
-/// What a node must be like.
+/// The expected properties of a node.
 struct Expected {
     id: NodeId,
-    /// Whether this is the one that the graph keeps, of several equal ones.
+    /// Whether the graph keeps this one of several equal nodes.
     kept: bool,
     rank: u8,
     types: Types,
@@ -52,25 +55,26 @@ struct Computed {
     bodies: Vec<Pattern>,
 }
 
-/// A body but for its captures and constants.
+/// A body without its captures and constants.
 struct Pattern {
     body: Body,
     captures: usize,
-    /// The terms that are constants which may be others, in order.
+    /// The terms that are variable constants, in order.
     constants: Vec<Slot>,
 }
 
-/// A constant that may be another one.
+/// A constant that may change.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Slot {
     term: usize,
-    /// Where its value goes.
+    /// The destination of its value.
     slot: usize,
-    /// Whether it is taken from what may be a length, so that some values [stay in the code](makes_last).
+    /// Whether it is subtracted from a possible length, so that some values [stay in the
+    /// code](makes_last).
     taken: bool,
 }
 
-/// What makes a node itself, among others of its structure.
+/// The properties that distinguish a node from others of its structure.
 enum Identity {
     Leaf(NodeId),
     Computed {
@@ -79,9 +83,9 @@ enum Identity {
     },
 }
 
-/// A graph that was recognised: what differs from that which was recovered.
+/// Holds the variable properties of a recognised graph.
 pub struct Met<'a> {
-    /// The AST node behind each id.
+    /// The AST node of each id.
     pub nodes: Vec<&'a Arc<Node>>,
     /// Values of the constants that are parameters.
     pub constants: Vec<Const>,
@@ -90,8 +94,10 @@ pub struct Met<'a> {
 }
 
 impl Skeleton {
-    /// Notes on a graph that was recovered from these roots. None if it cannot be recognised: it has
-    /// combinators of users or inputs of prepared programs.
+    /// Records a graph that was recovered from these roots.
+    ///
+    /// None if it cannot be recognised: it has user-defined combinators or inputs of prepared
+    /// programs.
     pub fn of(roots: &[Arc<Node>], graph: &Graph, lengths: &[Option<u64>]) -> Option<Skeleton> {
         let numbers = numbered(lengths);
         let mut steps = Vec::new();
@@ -119,7 +125,9 @@ impl Skeleton {
         })
     }
 
-    /// Whether recovering the graph of these roots would give one with the same key; and then its values.
+    /// Recognises a graph with the same key and returns its values.
+    ///
+    /// None if recovery might give another key.
     pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<Met<'a>> {
         let mut walk = Walk {
             met: Met {
@@ -159,7 +167,7 @@ impl Expected {
     fn of(node: &Arc<Node>, graph: &Graph, numbers: &[Option<usize>]) -> Option<Expected> {
         let id = *graph.by_address.get(&address(node))?;
         let entry = &graph.nodes[id.index()];
-        // What another node stands for has no constants but these.
+        // A replaced node has no constants of its own.
         let absorbed = graph.algebra.is_absorbed(address(node));
         let none = [BodyConstants::default()];
         let constants = if absorbed {
@@ -209,7 +217,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a body is like this one; its constants go to `found`, by slot.
+    /// Whether a body matches. Its constants go to `found`, by slot.
     fn matches(&self, body: &Body, mut found: impl FnMut(usize, Const)) -> bool {
         let like = &self.body;
         if like.is(body) {
@@ -251,7 +259,7 @@ impl Pattern {
     }
 }
 
-/// A body without what it captures, which a pattern must not keep alive.
+/// A body without its captures, which a pattern must not keep alive.
 fn without_captures(body: &Body) -> Body {
     let mut body = body.clone();
     if !body.captures.is_empty() {
@@ -266,7 +274,7 @@ struct Walk<'a> {
     doubles: SmallVec<[Double<'a>; 4]>,
 }
 
-/// Something of a node that is one with another: it must be the same there.
+/// A property of a unified node. It must equal that of the kept node.
 enum Double<'a> {
     Leaf(NodeId, &'a Arc<Node>),
     Constant(usize, Const),
@@ -274,7 +282,7 @@ enum Double<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Meets a node; none if it is not as expected.
+    /// Matches a node; none if it differs.
     fn meet(&mut self, node: &'a Arc<Node>, expected: &Expected) -> Option<()> {
         let fits = node.error.is_none()
             && node.rank.min(1) == expected.rank
@@ -343,13 +351,13 @@ impl Double<'_> {
     }
 }
 
-/// Constants on which it depends which lengths are equal.
+/// The constants that equalities of lengths depend on.
 fn fixed(graph: &Graph) -> Vec<(usize, Const)> {
     let slots = graph.algebra.literals().iter().map(|slot| *slot as usize);
     slots.map(|slot| (slot, graph.constants[slot])).collect()
 }
 
-/// Nodes of equal structure.
+/// Groups of nodes with equal structure.
 fn alike(graph: &Graph, numbers: &[Option<usize>]) -> Vec<Vec<Identity>> {
     let mut families: FxHashMap<&[u64], Vec<NodeId>> = FxHashMap::default();
     for (words, id) in graph.key.nodes().zip(graph.ids()) {
@@ -376,7 +384,7 @@ fn slots(constants: &BodyConstants) -> Vec<usize> {
         .collect()
 }
 
-/// Whether nodes of equal structure are different. Seldom they are where this says that they are not.
+/// Whether nodes of equal structure differ. Rarely false although they do.
 fn differ(family: &[Identity], met: &Met<'_>) -> bool {
     let mut marks: SmallVec<[u64; 16]> = family.iter().map(|i| i.mark(met)).collect();
     marks.sort_unstable();
@@ -384,7 +392,7 @@ fn differ(family: &[Identity], met: &Met<'_>) -> bool {
 }
 
 impl Identity {
-    /// Equal for equal nodes.
+    /// A hash that is equal for equal nodes.
     fn mark(&self, met: &Met<'_>) -> u64 {
         let mut h = FxHasher::default();
         match self {

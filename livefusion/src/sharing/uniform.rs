@@ -1,20 +1,24 @@
-//! Uniform descriptors: lengths of segments that are one number by construction, as those of the rows of an array of
-//! higher rank are. They are in no memory, and the rate of the elements is a uniform one.
+//! Uniform descriptors: segment lengths that are equal by construction.
+//!
+//! An example is the rows of an array of higher rank. Uniform descriptors take no memory, and the
+//! elements' rate is uniform.
 
 use super::{FieldRef, Graph};
 use crate::ast::{Kind, Term, TermId};
 use loop_lang::types::Const;
 
-/// What an array has everywhere.
+/// Represents the common value of all elements of an array.
 #[derive(Clone, Copy, Debug)]
 pub enum Uniform {
-    /// A literal, the term that it is.
+    /// A literal and its term.
     Literal(TermId, Const),
     /// A delayed scalar.
     Scalar(FieldRef),
 }
 
-/// What an array has everywhere, if that is one value which is known before any loop that has the array starts.
+/// Returns the common value of an array's elements.
+///
+/// None unless the value is known before any loop over the array starts.
 pub fn uniform_value(graph: &Graph, (id, field): FieldRef) -> Option<Uniform> {
     let node = &graph.nodes[id.index()];
     let (Kind::Generate(_, body) | Kind::Expand(body)) = &node.node.kind else {
@@ -31,7 +35,7 @@ pub fn uniform_value(graph: &Graph, (id, field): FieldRef) -> Option<Uniform> {
     }
 }
 
-/// Whether an array has one value everywhere.
+/// Returns whether all elements of an array have one value.
 pub fn is_uniform(graph: &Graph, field: FieldRef) -> bool {
     uniform_value(graph, field).is_some()
 }

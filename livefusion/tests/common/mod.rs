@@ -1,4 +1,4 @@
-//! What tests of loops have in common. Each uses a part of it.
+//! Helpers that tests of loops share. Each test uses a part of them.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -6,31 +6,37 @@ use livefusion::{Clustering, Result, stages};
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-/// The backends that run on any machine. What one of them has forced is kept: a program for each is built anew.
+/// Returns engines for the backends that run on any machine.
+///
+/// Forced nodes keep their values, so tests build a new program for each engine.
 pub fn engines() -> [Engine; 3] {
     [Engine::interp(), Engine::jit(), Engine::c()]
 }
 
-/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+/// Counts the loops of a program and the arrays that they write.
+///
+/// Written arrays are results and intermediates.
 pub fn shape<N: Borrow<Arc<Node>>>(roots: &[N]) -> Result<(usize, usize)> {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| r.borrow().clone()).collect();
     let loops = Engine::interp().explain(&roots)?.loops;
     Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
 }
 
-/// How many loops a program is, and how many columns go from one to another.
+/// Counts the loops of a program and the columns that cross them.
 pub fn loops<N: Borrow<Arc<Node>>>(roots: &[N]) -> Result<(usize, usize)> {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| r.borrow().clone()).collect();
     let plan = stages::graph_of(&roots)?.plan(Clustering::default());
     Ok((plan.loops().len(), plan.crossings().len()))
 }
 
-/// The numbers from one on.
+/// Returns the numbers from 1 to `n`.
 pub fn first_numbers(n: i64) -> Array<i64> {
     (1..=n).collect()
 }
 
-/// Holds a text against a golden file, which `LOOP_BLESS=1` writes anew.
+/// Compares a text with a golden file.
+///
+/// `LOOP_BLESS=1` rewrites the file.
 pub fn golden(name: &str, got: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("LOOP_BLESS").is_some() {
@@ -44,7 +50,7 @@ pub fn golden(name: &str, got: &str) {
 pub mod filters {
     use livefusion::prelude::*;
 
-    /// Numbers from -99 to 99 in no order.
+    /// Returns pseudorandom numbers from -99 to 99.
     pub fn numbers(mut seed: u64, n: usize) -> Vec<i64> {
         let next = |_| {
             seed = seed

@@ -1,4 +1,4 @@
-//! Arrow and Parquet: columns of each type there and back, what is copied and what is not, and bad files.
+//! Arrow and Parquet: round trips of each type, zero-copy reads, and bad files.
 
 use super::{fault, file, folder};
 use crate::common::{engines, shape};
@@ -18,7 +18,7 @@ use livefusion::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A column of each type that there is a way for, and some that there is none for.
+/// Columns of all supported types, and of some unsupported ones.
 fn all() -> Vec<(&'static str, ArrayRef)> {
     let lists = [
         Some(vec![Some(1), Some(2)]),
@@ -110,7 +110,7 @@ fn texts<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
     table.text(name).unwrap().collect()
 }
 
-/// That a table is what [`all`] says, `times` below each other.
+/// Asserts that a table equals [`all`], repeated `times` times.
 fn check(table: &Table, times: usize) {
     let n = 3 * times;
     assert_eq!(table.len(), n);
@@ -241,7 +241,7 @@ fn arrow_mapped_columns_are_used_in_place() {
 
 #[test]
 fn parts_of_arrays_begin_anywhere() {
-    // Lists, texts and bits that do not begin at 0, as the C data interface may have them.
+    // Lists, texts and bits with a non-zero offset, as the C data interface allows.
     let lists = (0..100).map(|i| Some((0..i % 4).map(move |k| Some(10 * i + k))));
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(lists).slice(37, 41);
     let bits: BooleanArray = (0..100)
@@ -277,7 +277,7 @@ fn parts_of_arrays_begin_anywhere() {
         }
     };
     check(&table);
-    // Out and in again, by each way.
+    // Export and import again, by each way.
     let (array, schema) = arrow::export(&table).unwrap();
     // SAFETY: as above.
     check(&unsafe { arrow::import(array, &schema) }.unwrap());
@@ -314,7 +314,7 @@ fn others_let_go_when_nobody_needs_it() {
     );
     drop(xs);
     assert_eq!(Arc::strong_count(&counted), 1);
-    // What is handed out lives without us.
+    // Exported data outlives the table.
     let table = Table::computed(&["x"], iota(1000)).unwrap();
     let (array, schema) = arrow::export(&table).unwrap();
     drop(table);
@@ -366,7 +366,7 @@ fn tables_of_everything_come_back() {
     narrow.unwrap().save(&c).unwrap();
     let csv = std::fs::read_to_string(&c).unwrap();
     assert_eq!(csv, "name,even,n\na,true,\nb,false,8\na,true,9\n");
-    // Nothing at all, and no rows.
+    // A table without columns, and one without rows.
     arrow::create(&a).unwrap().finish().unwrap();
     assert_eq!(arrow::read(&a).unwrap().names().len(), 0);
     parquet::create(&p).unwrap().finish().unwrap();
@@ -404,8 +404,11 @@ fn arrow_type_mismatch_is_an_error() {
     let y = Table::computed(&["y"], iota(2)).unwrap();
     arrow::write(&path, &x).unwrap();
     let other = fault(arrow::create(&path).unwrap().append(&x).unwrap().append(&y));
-    assert!(other.starts_with("expected what Arrow can hold"), "{other}");
-    // The old file is as it was.
+    assert!(
+        other.starts_with("expected a type that Arrow holds"),
+        "{other}"
+    );
+    // The old file is unchanged.
     assert_eq!(
         arrow::read(&path)
             .unwrap()
@@ -424,7 +427,7 @@ fn arrow_type_mismatch_is_an_error() {
             .append(&y),
     );
     assert!(
-        other.starts_with("expected what Parquet can hold"),
+        other.starts_with("expected a type that Parquet holds"),
         "{other}"
     );
     let twice = RecordBatch::try_from_iter([
@@ -468,14 +471,15 @@ fn arrow_type_mismatch_is_an_error() {
     assert!(fault(arrow::read(folder.path())).contains("expected a file"));
 }
 
-/// A page that says it is longer than anything that it may have been packed from is none for which memory is asked.
+/// A page that claims more bytes than its packed size allows does not cause that allocation.
 #[test]
 fn absurd_sizes_of_pages() {
     let folder = folder();
     let path = folder.path().join("t.parquet");
     parquet::write(&path, &Table::computed(&["x"], iota(1000)).unwrap()).unwrap();
     let good = std::fs::read(&path).unwrap();
-    // The first page's header is at byte 4: type (one byte, and its field), then the size unpacked, a number of two bytes.
+    // The first page header is at byte 4: the type (a field byte and a value byte), then the
+    // unpacked size, a two-byte number.
     assert_eq!(
         (good[4], good[6], good[7] >> 7, good[8] >> 7),
         (0x15, 0x15, 1, 0)
@@ -495,7 +499,7 @@ fn absurd_sizes_of_pages() {
     }
 }
 
-/// Offsets in the wrong order, and bytes that are no UTF-8, in a file whose structure is right.
+/// Unordered offsets, and bytes that are not UTF-8, in a file with a correct structure.
 #[test]
 fn contents_are_checked() {
     let folder = folder();
@@ -532,7 +536,7 @@ fn contents_are_checked() {
     assert!(utf8.to_lowercase().contains("utf"), "{utf8}");
 }
 
-/// Moments without a zone are dates, in each unit, if microseconds hold them exactly.
+/// Timestamps without a zone become dates, in each unit, if microseconds represent them exactly.
 #[test]
 fn timestamps_without_a_zone_are_dates() {
     let columns: Vec<(&str, ArrayRef)> = vec![

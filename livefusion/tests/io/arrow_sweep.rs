@@ -1,4 +1,6 @@
-//! Arrow's arrays of all types, cut anywhere, with and without nulls, by each way: they come as they are, or are refused by name.
+//! Sliced Arrow arrays of all types: imported unchanged, or refused by name.
+//!
+//! Each type is tested with and without nulls, through each way in.
 
 use super::{fault, folder};
 use arrow_array::builder::{
@@ -20,10 +22,10 @@ use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
 use std::sync::Arc;
 
-/// So many elements has each array before it is cut: more than a word of bits, and no multiple of eight.
+/// Elements of each array before slicing: more than a word of bits, and not a multiple of eight.
 const LEN: usize = 75;
 
-/// Where arrays are cut, and how many elements are left.
+/// Start and length of each slice.
 const CUTS: [(usize, usize); 12] = [
     (0, LEN),
     (0, 0),
@@ -42,9 +44,9 @@ const CUTS: [(usize, usize); 12] = [
 /// An array of each type.
 struct Case {
     name: &'static str,
-    /// The array, with nulls where `there` says so.
+    /// The array, with nulls where `there` is false.
     make: fn(there: fn(usize) -> bool) -> ArrayRef,
-    /// Its element of a number as a text; none if the type is refused.
+    /// The k-th element as text. `None` if the type is refused.
     shown: Option<fn(usize) -> String>,
 }
 
@@ -87,7 +89,7 @@ macro_rules! texts {
     };
 }
 
-/// Numbers with all bits in use.
+/// Numbers that use all bits.
 fn large(k: usize) -> i64 {
     (k as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)
 }
@@ -129,7 +131,7 @@ fn flags(k: usize) -> Vec<u8> {
     list(k).into_iter().map(|x| u8::from(x % 3 == 0)).collect()
 }
 
-/// Lists, each value of which a builder takes.
+/// Lists whose values a builder appends.
 macro_rules! lists {
     ($builder:expr, $there:ident, |$all:ident, $k:ident| $push:expr) => {{
         let mut $all = ListBuilder::new($builder);
@@ -265,7 +267,7 @@ fn unusable() -> [Case; 10] {
     ]
 }
 
-/// Words of a node that is forced.
+/// The words of a forced node.
 fn words(node: Arc<Node>) -> Vec<String> {
     let values = force_nodes(&Engine::interp(), &[node]).unwrap();
     let [Value::Array(columns)] = values.as_slice() else {
@@ -284,7 +286,7 @@ fn words(node: Arc<Node>) -> Vec<String> {
         .collect()
 }
 
-/// The values of a column as texts; or why there are none.
+/// The values of a column as texts, or the error.
 fn cells(table: &Table, name: &str) -> Result<Vec<Option<String>>, String> {
     let ty = table
         .names()
@@ -327,7 +329,8 @@ fn cells(table: &Table, name: &str) -> Result<Vec<Option<String>>, String> {
         .collect())
 }
 
-/// Checks that a column equals a cut of a case's array, or is refused by the name of its type, with the conversion that helps.
+/// Checks that a column equals a slice of a case's array. Otherwise the error must name its type
+/// and a helpful conversion.
 fn check(
     table: &Table,
     name: &str,
@@ -354,7 +357,7 @@ fn check(
     assert_eq!(cells(table, name).expect(&what), expected, "{what}");
 }
 
-/// So many rows of a struct, from one on, whose fields are not cut.
+/// `n` rows of a struct from row `at` on, whose fields are not sliced.
 fn structs(fields: [(&str, ArrayRef, bool); 2], at: usize, n: usize) -> ArrayData {
     let whole = RecordBatch::try_from_iter_with_nullable(fields).unwrap();
     let whole = StructArray::from(whole).into_data();
@@ -367,7 +370,7 @@ fn import(array: ArrayData) -> Table {
     unsafe { arrow::import(array, &schema) }.unwrap()
 }
 
-/// Hands a table to the other library, which checks all of it, and back.
+/// Exports a table to the other library, which validates it, and imports it again.
 fn out_and_in(table: &Table, of: &ArrayRef) -> Table {
     let (array, schema) = arrow::export(table).unwrap();
     // SAFETY: as above.
@@ -393,13 +396,13 @@ fn arrow_sweep_c_interface_each_type_cut_anywhere() {
             let whole = (case.make)(there);
             for (at, n) in CUTS {
                 let array = whole.slice(at, n);
-                // By itself; a struct that is by itself is a table of its fields.
+                // Alone; a struct becomes a table of its fields.
                 let is_struct = matches!(array.data_type(), DataType::Struct(_));
                 let alone = import(array.to_data());
                 if !is_struct {
                     check(&alone, "", &case, &array, at, there);
                 }
-                // As a field of a struct that is cut, beside a field of numbers.
+                // As a field of a sliced struct, next to a field of numbers.
                 let numbers: ArrayRef =
                     Arc::new((0..LEN as i64).collect::<PrimitiveArray<Int64Type>>());
                 let table = import(structs(
@@ -459,7 +462,7 @@ fn arrow_sweep_files_each_type_cut_anywhere() {
             file.write(&batch).unwrap();
             file.finish().unwrap();
             let read = arrow::read(&path).unwrap();
-            // Columns that are taken are written and read again.
+            // Supported columns are written and read again.
             let taken = import(StructArray::from(batch.project(&usable).unwrap()).into_data());
             arrow::write(&path, &taken).unwrap();
             let again = arrow::read(&path).unwrap();
@@ -483,7 +486,7 @@ fn arrow_sweep_files_each_type_cut_anywhere() {
     assert_eq!((right, refused), (3 * 34 * 3 * 12, 10 * 3 * 12));
 }
 
-/// Texts that are cut to nothing within lists without elements do not keep other columns from coming.
+/// Empty sliced texts within empty lists do not affect other columns.
 #[test]
 fn arrow_sweep_texts_cut_to_nothing_in_lists_leave_other_columns() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["first", "second"]).slice(1, 0));

@@ -1,10 +1,10 @@
-//! CSV.
+//! CSV files.
 
 use super::{fault, file, files, folder};
 use livefusion::io::{self, Table, Type, csv_text};
 use livefusion::prelude::*;
 
-/// The types that columns are found to have.
+/// The inferred types of columns.
 fn types(text: &str) -> String {
     let table = csv_text(text).read().unwrap();
     let types: Vec<String> = table.types().map(|t| t.to_string()).collect();
@@ -17,7 +17,7 @@ fn types_are_found() {
         types("a,b,c,d\n1,2.5,true,x\n-3,4,FALSE,y\n"),
         "i64 f64 bool text"
     );
-    // Wherever a column turns out to be something else.
+    // At any line, a column may turn out to have another type.
     assert_eq!(types("a\n1\n2.5\n"), "f64");
     assert_eq!(types("a\n2.5\n1\n"), "f64");
     assert_eq!(types("a\n1\n2\nx\n"), "text");
@@ -84,7 +84,7 @@ fn csv_error_has_a_line_and_a_column() {
     );
     assert_eq!(
         read(b"a,b\n1,2\n,3\n"),
-        "line 3, column \"a\": expected i64, got nothing (`missing` says what stands for a missing value)"
+        "line 3, column \"a\": expected i64, got nothing (`missing` gives a stand-in)"
     );
     assert_eq!(
         read(b"a\n1\n\"2\n"),
@@ -134,7 +134,7 @@ fn comments_and_blank_lines_are_passed_over_and_counted() {
     assert_eq!(table.text("a").unwrap().next(), Some("#b"));
 }
 
-/// A line ends with either break, that of a comment as well.
+/// Either line break ends a line, comments included.
 #[test]
 fn a_comment_ends_with_its_line() {
     for end in ["\n", "\r", "\r\n"] {
@@ -184,7 +184,7 @@ fn missing_values_have_a_stand_in() {
     let wrong = fault(csv().missing_anywhere(f64::NAN).read());
     assert_eq!(
         wrong,
-        "line 3, column \"b\": expected what stands for a missing value to be of type bool, got NaN"
+        "line 3, column \"b\": expected a stand-in for missing values of type bool, got NaN"
     );
     let wrong = fault(
         csv()
@@ -194,10 +194,10 @@ fn missing_values_have_a_stand_in() {
             .read(),
     );
     assert!(
-        wrong.starts_with("line 3, column \"n\": expected what stands for"),
+        wrong.starts_with("line 3, column \"n\": expected a stand-in"),
         "{wrong}"
     );
-    // Nothing but missing values.
+    // Only missing values.
     let table = csv_text("a,b\n,\n,\n").missing("a", -1).read().unwrap();
     assert_eq!(table.column::<i64>("a").unwrap().force().unwrap(), [-1, -1]);
     assert_eq!(table.text("b").unwrap().collect::<Vec<_>>(), ["", ""]);
@@ -265,7 +265,7 @@ fn conversions_are_exact() {
 
 #[test]
 fn the_end_of_a_file_may_be_anywhere() {
-    // Around the sizes at which memory for a line grows.
+    // Line lengths around the growth steps of the line buffer.
     for n in [1, 15, 16, 17, 1022, 1023, 1024, 1025, 4096, 70_000] {
         for end in ["", "\n", "\r\n"] {
             let long = "x".repeat(n);
@@ -313,7 +313,7 @@ fn tables_are_saved_as_they_are_read() {
         read.text("a \"name\", or so").unwrap().collect::<Vec<_>>(),
         texts
     );
-    // A single column of text is not without lines.
+    // A single text column still has lines.
     let alone = Table::new().with_text("", ["", "x", ""]).unwrap();
     alone.save(&path).unwrap();
     let read = io::csv(&path).read().unwrap();
@@ -323,7 +323,7 @@ fn tables_are_saved_as_they_are_read() {
     assert_eq!(fault(long), "column \"long\": expected 6 rows, got 7");
 }
 
-/// A process that was killed leaves what it had begun; another of its number saves all the same.
+/// Temporary files of a killed process remain. Another process with its number can still save.
 #[test]
 fn csv_saves_beside_files_of_a_killed_process() {
     let folder = folder();
@@ -368,7 +368,7 @@ fn arrays_are_saved_side_by_side() {
         fault(io::save_csv(&path, &["m"], xs.sum())),
         "expected arrays of rank 1, got rank 0"
     );
-    // The file is what it was.
+    // The file is unchanged.
     assert_eq!(io::csv(&path).read().unwrap().len(), 2);
 }
 

@@ -1,10 +1,10 @@
-//! Types of CSV columns: they do not hang on the order of lines, and hold each digit of integers.
+//! Types of CSV columns: independent of line order, exact for integers.
 
 use super::fault;
 use livefusion::io::{Csv, Type, Value, csv_text};
 use proptest::prelude::*;
 
-/// A table of one column, and one of zeros, so that no line is empty.
+/// A table with one column and a column of zeros, so that no line is empty.
 fn column(cells: &[&str], fill: Option<Value>) -> Csv {
     let lines: String = cells.iter().map(|cell| format!("{cell},0\n")).collect();
     let csv = csv_text(format!("a,b\n{lines}"));
@@ -14,7 +14,7 @@ fn column(cells: &[&str], fill: Option<Value>) -> Csv {
     }
 }
 
-/// The type of the column, and the value of each cell as a text that shows all of its bits.
+/// The column's type, and each cell as a text that shows all of its bits.
 fn values(cells: &[&str], fill: Option<Value>) -> Result<(Type, Vec<String>), String> {
     let table = column(cells, fill).read().map_err(|e| e.kind.to_string())?;
     let ty = table.types().next().unwrap();
@@ -40,7 +40,7 @@ fn values(cells: &[&str], fill: Option<Value>) -> Result<(Type, Vec<String>), St
     Ok((ty, all))
 }
 
-/// The types of a column whose lines come as they are, and from the last one.
+/// The type of a column, which must be equal for reversed lines.
 #[track_caller]
 fn ty(cells: &[&str]) -> String {
     let (ty, _) = values(cells, None).unwrap();
@@ -54,7 +54,7 @@ fn csv_types_a_large_integer_and_a_float_text_in_any_order() {
     assert_eq!(ty(&["1.5", "12345678901234567890"]), "text");
     assert_eq!(ty(&["9007199254740993", "1.5"]), "text");
     assert_eq!(ty(&["9007199254740993", "1", "nan"]), "text");
-    // An `f64` holds these.
+    // An `f64` represents these exactly.
     assert_eq!(ty(&["9007199254740992", "1.5"]), "f64");
     assert_eq!(ty(&["1.5", "9223372036854775808"]), "f64");
     assert_eq!(ty(&["100000000000000000000", "1", "0.5"]), "f64");
@@ -66,13 +66,14 @@ fn csv_types_integers_alone_i64_or_text() {
     assert_eq!(ty(&["9223372036854775807", "-9223372036854775808"]), "i64");
     assert_eq!(ty(&["9223372036854775808", "1"]), "text");
     assert_eq!(ty(&["18446744073709551615"]), "text");
-    // No type but text holds both.
+    // Only text represents both.
     assert_eq!(ty(&["9007199254740993", "9223372036854775808"]), "text");
     assert_eq!(ty(&["true", "9007199254740993"]), "text");
     assert_eq!(ty(&["-0", "9007199254740993"]), "text");
 }
 
-/// A request for numbers names the field that made the column text: the integer, not the float beside it.
+/// A numeric request reports the field that made the column text: the integer, not the float next
+/// to it.
 #[test]
 fn csv_types_numbers_of_text_the_integer_is_named() {
     for (cells, line) in [
@@ -84,14 +85,14 @@ fn csv_types_numbers_of_text_the_integer_is_named() {
             fault(table.column::<f64>("a")),
             format!("column \"a\": expected f64, got text, in line {line} \"9007199254740993\"")
         );
-        // A request for floats gets the nearest.
+        // A request for floats returns the nearest ones.
         let asked = column(&cells, None).column::<f64>("a").read().unwrap();
         let asked = asked.column::<f64>("a").unwrap().sum().force().unwrap();
         assert_eq!(asked, 9007199254740992.0 + 1.5);
     }
 }
 
-/// A substitute counts as a cell, wherever a value is missing.
+/// A substitute for missing values counts as a cell, wherever a value is missing.
 #[test]
 fn csv_types_missing_values_stand_ins_count_as_cells() {
     let nan = || Some(f64::NAN.into());
@@ -116,7 +117,7 @@ fn csv_types_missing_values_stand_ins_count_as_cells() {
     for cells in [["", "true"], ["true", ""]] {
         assert_eq!(
             values(&cells, Some(0.into())),
-            Err("expected what stands for a missing value to be of type bool, got 0".into())
+            Err("expected a stand-in for missing values of type bool, got 0".into())
         );
     }
 }
@@ -150,7 +151,7 @@ const CELLS: &[&str] = &[
     "1 ",
 ];
 
-/// Lines of few kinds, and the same in another order.
+/// Lines of few kinds, and a permutation of them.
 fn lines() -> impl Strategy<Value = (Vec<&'static str>, Vec<&'static str>)> {
     let kinds = proptest::sample::subsequence(CELLS, 1..5);
     let lines = kinds

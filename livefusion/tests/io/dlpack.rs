@@ -1,4 +1,4 @@
-//! DLPack: arrays in and out, in any order, and what is refused.
+//! DLPack: import and export of arrays, any strides, and refused tensors.
 
 use super::fault;
 use crate::common::{engines, shape};
@@ -12,7 +12,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// A tensor of another library, which counts when it is freed.
+/// A tensor of another library that counts when it is freed.
 struct Other {
     data: Vec<u8>,
     shape: Vec<i64>,
@@ -42,7 +42,7 @@ unsafe extern "C" fn delete_unversioned(tensor: *mut UnversionedTensor) {
     drop((tensor, other));
 }
 
-/// Numbers as another library would hand them over, from one of them on.
+/// A tensor of another library whose data begins at element `first`.
 fn tensor(
     numbers: &[i32],
     first: usize,
@@ -114,7 +114,7 @@ fn there_and_back() {
     // SAFETY: as above.
     let one = unsafe { dlpack::import::<u16, Ix0>(one) }.unwrap();
     assert_eq!(one.force().unwrap(), 7);
-    // Nobody takes this one.
+    // A tensor that is exported and never imported.
     drop(dlpack::export(&iota(9)).unwrap());
 }
 
@@ -125,7 +125,7 @@ fn nothing_is_copied_and_all_is_freed() {
     let xs = unsafe { dlpack::import::<i32, Ix1>(raw) }.unwrap();
     let held = xs.force().unwrap();
     assert!(held.columns()[0].is_foreign());
-    // Through a tensor of ours it is the same memory.
+    // A tensor exported by us refers to the same memory.
     let out = dlpack::export(&xs).unwrap();
     drop(xs);
     let out = out.into_raw();
@@ -141,7 +141,7 @@ fn nothing_is_copied_and_all_is_freed() {
 #[test]
 fn elements_lie_in_any_order() {
     let numbers: Vec<i32> = (0..24).collect();
-    // Shape, strides, first; what it is row by row.
+    // Shape, strides, first element, and the elements row by row.
     for (shape_of, strides, first) in [
         (vec![2, 3], vec![3, 1], 0),
         (vec![2, 3], vec![1, 2], 0),
@@ -163,7 +163,7 @@ fn elements_lie_in_any_order() {
         for engine in engines() {
             let flat = livefusion::ast::Builder::named("flatten").flatten(&node);
             let doubled = Array::<i32>::from_node(flat).unwrap().map(|x| 2 * x);
-            // Where it lies is told in the loop that reads it.
+            // The reading loop computes the addresses.
             assert_eq!(shape(&[doubled.node()]).unwrap(), (1, 1));
             let doubled = doubled.force_with(&engine).unwrap();
             let expected: Vec<i32> = expected.iter().map(|x| 2 * x).collect();

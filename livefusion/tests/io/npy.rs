@@ -1,4 +1,4 @@
-//! NPY and NPZ.
+//! NPY and NPZ files.
 
 use super::{fault, file, folder, map_npy};
 use livefusion::array::{Dim, Rank};
@@ -29,7 +29,7 @@ where
     for array in read {
         assert!(same(array.unwrap().force().unwrap()));
     }
-    // As NumPy demands: what is in front of the elements is a multiple of 64 bytes.
+    // NumPy requires elements to begin at a multiple of 64 bytes.
     let bytes = std::fs::read(&one).unwrap();
     let elements = bytes.len() - bytes.iter().position(|b| *b == b'\n').unwrap() - 1;
     assert_eq!((bytes.len() - elements) % 64, 0);
@@ -81,13 +81,13 @@ fn all_ranks_round_trip() {
     check(all.take(0));
     check(all.take(0).reshape((3, 0, 2)));
     check(all.take(0).reshape((0, 1u64 << 40, 1u64 << 40)));
-    // Lengths that are known when it is computed only.
+    // Lengths that are known only at run time.
     check(generate((&all.filter(|x| x.lt(7)).len(), 2), |(i, j)| {
         (i + j).cast::<u16>()
     }));
 }
 
-/// An NPY file by hand.
+/// An NPY file from a header and elements.
 fn bytes(header: &str, elements: &[u8]) -> Vec<u8> {
     let length = (header.len() as u16).to_le_bytes();
     let parts = [
@@ -123,14 +123,14 @@ fn other_orders_are_read() {
             }
         }
     }
-    // Elements that do not lie at multiples of their size, and more behind them.
+    // Misaligned elements, and trailing bytes.
     let odd = "{'descr': '<u2', 'fortran_order': False, 'shape': (1, 1)} ";
     let odd = match bytes(odd, &[]).len() % 2 {
         0 => format!("{odd} "),
         _ => odd.to_string(),
     };
     assert_eq!(read(&odd, &[5, 1, 9, 9]), [[261]]);
-    // Version 2 has a longer length.
+    // Version 2 has a wider length field.
     let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (), }";
     let length = (text.len() as u32).to_le_bytes();
     let all = [b"\x93NUMPY\x02\x00", &length[..], text.as_bytes(), &[7]].concat();
@@ -145,7 +145,7 @@ fn by_numpy(descr: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
     bytes(&format!("{text:length$}\n"), elements)
 }
 
-/// Complex numbers are two floats, side by side; their order is that of each.
+/// A complex number is two adjacent floats; each has the file's byte order.
 #[test]
 fn complex_numbers_are_pairs() {
     let folder = folder();
@@ -275,7 +275,7 @@ fn complex_elements_are_complex_numbers() {
     );
     let read = npy::read::<Complex<f64>, Ix1>(&path).unwrap();
     assert_eq!(read.to_vec().unwrap(), zs);
-    // What uses them reads the file's floats, in one loop.
+    // Consumers read the file's floats in one loop.
     let power = map_npy::<Complex<f64>, Ix1>(&path)
         .unwrap()
         .norm_sqr()
@@ -311,7 +311,7 @@ fn halves_are_floats_of_two_bytes() {
     let folder = folder();
     let path = folder.path().join("h.npy");
     let halves = [1.0f32, -2.5, 65504.0, f32::INFINITY, 0.0].map(f16::from_f32);
-    // 1.0, -2.5, the largest number, infinity, 0.0
+    // The bytes of 1.0, -2.5, the largest number, infinity, 0.0.
     let little = [0, 0x3c, 0, 0xc1, 0xff, 0x7b, 0, 0x7c, 0, 0];
     let big = [0x3c, 0, 0xc1, 0, 0x7b, 0xff, 0x7c, 0, 0, 0];
     npy::write(&path, &Array::from(halves.to_vec())).unwrap();
@@ -324,7 +324,7 @@ fn halves_are_floats_of_two_bytes() {
         for read in [npy::read::<f16, Ix1>, map_npy::<f16, Ix1>] {
             assert_eq!(read(&path).unwrap().to_vec().unwrap(), halves);
         }
-        // The graph has no floats of this size.
+        // Graphs have no 16-bit floats.
         let node = npy::read_node(&path).unwrap();
         let wide = Array::<f32>::from_node(node).unwrap().to_vec().unwrap();
         assert_eq!(wide, halves.map(f16::to_f32));
@@ -408,7 +408,7 @@ fn npy_of_other_content_is_an_error() {
         "expected at most 64 axes",
     );
     check(&dict("'<c32'", "(1,)"), "expected a type among b1, i1,");
-    // As the crate of Python's saves a `bf16`.
+    // NumPy saves a `bf16` of Python's crate like this.
     check(&dict("'<V2'", "(1,)"), "expected a type among b1, i1,");
     check(
         &dict("'<c16'", "(1,)"),
@@ -484,7 +484,7 @@ fn archives_say_what_is_wrong() {
         "array \"x\": expected u64 of rank 2, got u64 of rank 1"
     );
     let whole = std::fs::read(&path).unwrap();
-    // An element changed, which the checksum tells.
+    // The checksum detects one changed element.
     let mut changed = whole.clone();
     changed[400] ^= 1;
     let mut archive = npz::open(file(&folder, "b.npz", &changed)).unwrap();

@@ -1,4 +1,4 @@
-//! Random tables and arrays come back as they were, and random bytes never panic.
+//! Random tables and arrays survive a round trip, and random bytes never panic.
 
 use super::{file, folder, map_npy, map_raw};
 #[cfg(feature = "npz")]
@@ -7,7 +7,7 @@ use livefusion::io::{self, Date, DateTime, Table, csv_text, npy};
 use livefusion::prelude::*;
 use proptest::prelude::*;
 
-/// Bytes of which many mean something in a table.
+/// Bytes, many of which have a meaning in a table.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         4 => proptest::sample::select(&b"\",\n\r 01.-e#\xef\xbb\xbf"[..]),
@@ -16,12 +16,12 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(byte, 0..80)
 }
 
-/// Places to change in a file, and what to.
+/// Positions to change in a file, with new values.
 fn changes() -> impl Strategy<Value = Vec<(proptest::sample::Index, u8)>> {
     proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4)
 }
 
-/// Dates of several forms, and texts that look like one.
+/// Dates in several forms, and texts that resemble one.
 const DATES: &[&str] = &[
     "2010-01-31",
     " 2012-02-29",
@@ -32,7 +32,7 @@ const DATES: &[&str] = &[
     "2010-02-30",
 ];
 
-/// A text that often begins like a number, or like a date.
+/// A text that often begins like a number or like a date.
 fn field() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::collection::vec(
@@ -183,14 +183,14 @@ proptest! {
     }
 }
 
-/// Arrow and Parquet files with bytes that are changed, and cut.
+/// Arrow and Parquet files, corrupted or truncated.
 #[cfg(feature = "arrow")]
 mod columns {
     use super::super::{folder, used};
     use livefusion::io::{Table, arrow, parquet};
     use std::path::Path;
 
-    /// Reads a file with changes, so many times; how many of them were still tables.
+    /// Reads a file `times` times with changes, and counts the readable ones.
     fn change(
         times: usize,
         path: &Path,
@@ -227,7 +227,7 @@ mod columns {
         tables
     }
 
-    /// How often: `LF_FUZZ_FILES` says more.
+    /// The number of changes: `LF_FUZZ_FILES`, or 2000.
     fn times() -> usize {
         let times = std::env::var("LF_FUZZ_FILES").ok();
         times.and_then(|n| n.parse().ok()).unwrap_or(2000)

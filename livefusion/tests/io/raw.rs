@@ -1,4 +1,4 @@
-//! Elements and nothing else.
+//! Raw files of elements.
 
 use super::{fault, file, files, folder, map_raw};
 use livefusion::io::raw;
@@ -63,7 +63,7 @@ fn raw_file_of_partial_elements_is_an_error() {
     );
 }
 
-/// The result has a bound of 2 GiB, and three elements.
+/// The bound on the result is 2 GiB, but it has three elements.
 #[test]
 fn a_filter_of_a_mapped_file_has_room_for_its_elements() {
     let folder = folder();
@@ -86,7 +86,7 @@ fn a_filter_of_a_mapped_file_has_room_for_its_elements() {
 fn a_file_may_be_larger_than_memory() {
     let folder = folder();
     let path = folder.path().join("sparse");
-    // 512 GiB, or 8 where the file system has no such files.
+    // 512 GiB, or 8 GiB where the file system refuses such files.
     let sparse = File::create(&path).unwrap();
     let made = sparse.set_len(1 << 39).or_else(|_| sparse.set_len(8 << 30));
     made.unwrap();
@@ -108,7 +108,7 @@ fn raw_mapped_file_is_never_written() {
     assert_eq!(ys.force().unwrap()[..2], [10, 1]);
     let mut vec = xs.force().unwrap().into_vec().unwrap();
     vec[0] = 7;
-    // A program gets the input itself as the memory of an old result.
+    // A program receives the input itself as the memory of an old result.
     let program = prepare(|xs: Array<u8>| xs).unwrap();
     let mut new = program.call(&xs).unwrap();
     let other = Array::from(vec![3u8; 100_000]);

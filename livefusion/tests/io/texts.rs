@@ -1,4 +1,4 @@
-//! Arrays of text: against the same on `String`s.
+//! Arrays of text, compared with the same operations on `String`s.
 
 use super::fault;
 use livefusion::io::{Labels, Texts, csv_text};
@@ -81,7 +81,7 @@ fn texts_of_codes_without_a_label_are_an_error() {
         fault(texts.to_vec()),
         "expected a code of one of 2 texts, got 2"
     );
-    // No code of its own is looked up outside of the labels.
+    // Codes that have no label are not looked up.
     let (texts, _) = texts.alike(&Texts::of(["c"]));
     assert!(texts.to_vec().is_err());
 }

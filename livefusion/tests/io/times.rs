@@ -1,11 +1,11 @@
-//! Dates: against a calendar that counts day by day, in each form, in files and in memory.
+//! Dates: against a day-by-day calendar, in each form, in files and in memory.
 
 use super::{fault, folder};
 use livefusion::io::{Date, DateTime, Table, Type, csv_text};
 use livefusion::prelude::*;
 use proptest::prelude::*;
 
-/// A calendar that knows nothing but how to go on to the next day.
+/// A calendar that only knows how to advance to the next day.
 struct Days {
     year: i64,
     month: u32,
@@ -41,7 +41,7 @@ fn dates_count_days_as_a_calendar_does() {
         assert_eq!(Date::new(year, month, day).unwrap().count(), count);
         assert_eq!(Date::of_count(count).parts(), (year, month, day));
         days.next();
-        // The day before the first of a month is the last that there is.
+        // The day before the first of a month is the last day of its month.
         if days.day == 1 {
             assert_eq!(Date::new(year, month, day + 1), None);
         }
@@ -123,7 +123,7 @@ fn dates_are_read_in_each_form() {
     );
 }
 
-/// The types that columns are found to have.
+/// The inferred types of columns.
 fn types(text: &str) -> String {
     let table = csv_text(text).read().unwrap();
     let types: Vec<String> = table.types().map(|t| t.to_string()).collect();
@@ -144,12 +144,12 @@ fn dates_in_csv_are_found_where_all_have_one_form() {
     assert_eq!(types("a\n1\n2010-01-01\n"), "text");
     assert_eq!(types("a\n2010-01-01\n1\n"), "text");
     assert_eq!(types("a\n20100101\n"), "i64");
-    // Seconds may be there or not, as they are where they are written.
+    // Seconds are optional on input; output writes them.
     assert_eq!(
         types("a\n2010-01-01 05:00\n2010-01-02 05:00:01.5\n"),
         "datetime"
     );
-    // As text it is unchanged.
+    // The text form is unchanged.
     let table = csv_text("a\n2010/01/01\nx\n").read().unwrap();
     assert_eq!(
         table.text("a").unwrap().collect::<Vec<_>>(),
@@ -224,7 +224,7 @@ fn dates_are_typed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Dates are in a file as they were, with and without times.
+    /// Dates survive a round trip through a file, with and without times.
     #[test]
     fn dates_round_trip(rows in proptest::collection::vec((-700_000i64..2_900_000, -62_000_000_000_000_000i64..250_000_000_000_000_000), 1..20)) {
         let days: Vec<Date> = rows.iter().map(|r| Date::of_count(r.0)).collect();

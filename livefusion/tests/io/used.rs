@@ -1,9 +1,11 @@
-//! A table with a column of each kind, and the use of all that a table has. The fuzzer's target has this, too.
+//! A table with a column of each kind, and a use of every accessor.
+//!
+//! A fuzz target includes this file too.
 
 use livefusion::io::{Table, Type};
 use livefusion::prelude::*;
 
-/// A table with a column of each kind.
+/// Builds a table with a column of each kind.
 pub fn table() -> Table {
     let rows = Segmented::from_vecs(vec![vec![1.5, 2.0], vec![], vec![0.5], vec![4.0]]);
     let flags = Array::from(vec![true, false, true, true]);
@@ -15,7 +17,7 @@ pub fn table() -> Table {
         .unwrap()
 }
 
-/// Uses all that a table has.
+/// Uses every accessor of a table.
 pub fn all(table: &Table) {
     let _ = format!("{table:?}");
     for (name, ty) in table.names().zip(table.types()) {

@@ -1,4 +1,4 @@
-//! Steps that change their state in place: what is copied, and that nobody sees what is changed too early, or at all.
+//! Steps that update their state in place: copies, and isolation from other readers.
 
 use super::engines;
 use livefusion::prelude::*;
@@ -6,20 +6,21 @@ use livefusion::prepare::prepare_with;
 use livefusion::runtime::Copied;
 use livefusion::{Clustering, Result};
 
-/// How many arrays an engine changed in place, and how many bytes it copied to change the copies.
+/// The number of arrays that an engine updated in place, and the bytes that it copied for other
+/// updates.
 fn changed(engine: &Engine) -> (u64, u64) {
     let counters = engine.counters();
     (counters.in_place, counters.copied)
 }
 
-/// Which updates of the steps of the first loop are in place.
+/// For each update in the steps of the first loop, the reason why it copies.
 fn copied(program: &impl Force, engine: &Engine) -> Result<Vec<Option<Copied>>> {
     let explained = program.explain_with(engine)?;
     let loops = explained.apart[0].parts()[2].loops.iter();
     Ok(loops.flat_map(|l| &l.updates).map(|u| u.copied).collect())
 }
 
-/// A sieve: a step reads the state at one index, then changes it at a few.
+/// A sieve: a step reads the state at one index, then updates it at a few.
 #[test]
 fn sieve() -> Result<()> {
     let n = 1000u64;
@@ -39,7 +40,7 @@ fn sieve() -> Result<()> {
                 .all(|d| !k.is_multiple_of(d))
         };
         assert!((2..n).all(|k| primes[k as usize] == is_prime(k)));
-        // The first step copies what the caller has.
+        // The first step copies the caller's array.
         let after = changed(&engine);
         assert_eq!((after.0 - before.0, after.1 - before.1), (29, n));
         assert_eq!(all.to_vec()?, vec![true; n as usize]);
@@ -47,7 +48,8 @@ fn sieve() -> Result<()> {
     Ok(())
 }
 
-/// Breadth first: what is read at random comes in a loop of its own, though it could share that of the scatter.
+/// Breadth-first search: random reads of the state get a loop of their own before the scatter's
+/// loop.
 #[test]
 fn breadth_first() -> Result<()> {
     let n = 100u64;
@@ -81,13 +83,13 @@ fn breadth_first() -> Result<()> {
         let ended = (&found, &levels).force_with(&engine)?;
         assert_eq!((&ended.0[..], ended.1), (&plain[..], level));
         let (in_place, copied) = changed(&engine);
-        // Where it starts from is made by an update, which the first step copies.
+        // An update produces the start, and the first step copies it.
         assert_eq!(in_place + 1, level, "{copied}");
     }
     Ok(())
 }
 
-/// `let a[k] = a[k - 1] + a[k - 2]`: what is read of the state to be written to it.
+/// `let a[k] = a[k - 1] + a[k - 2]`: reads of the state feed a write to it.
 #[test]
 fn one_element() -> Result<()> {
     for engine in engines() {
@@ -104,7 +106,7 @@ fn one_element() -> Result<()> {
     Ok(())
 }
 
-/// Whoever else needs the state has it as it was; what is copied for that is said.
+/// Other readers of the state see the old version; `explain` reports the copies.
 #[test]
 fn the_state_is_needed_besides() -> Result<()> {
     let ixs = [3i64, 0, 3, 9];
@@ -126,13 +128,13 @@ fn the_state_is_needed_besides() -> Result<()> {
     };
     let sum = |xs: &Array<i64>, ys: &Array<i64>| xs.zip_with(ys, |x, y| (x + y * 2) % 1009);
     let cases: [(Step, Plain, &[Option<Copied>]); 6] = [
-        // Read before it is changed, though by a younger node.
+        // Read before the update, though by a younger node.
         (
             &|(xs, ys)| (put(&xs, 1), sum(&xs, &ys)),
             &|xs, ys| (plain_put(xs, 1), sums(xs, ys)),
             &[None],
         ),
-        // Read by what depends on the change.
+        // Read by a node that depends on the update.
         (
             &|(xs, _)| {
                 let next = put(&xs, 1);
@@ -146,13 +148,13 @@ fn the_state_is_needed_besides() -> Result<()> {
             },
             &[Some(Copied::Later)],
         ),
-        // Passed on.
+        // Passed on unchanged.
         (
             &|(xs, _)| (put(&xs, 1), xs),
             &|xs, _| (plain_put(xs, 1), xs.to_vec()),
             &[Some(Copied::Result)],
         ),
-        // Changed twice, each time as it was; and one after the other.
+        // Updated twice, each time from the old version; and one update after the other.
         (
             &|(xs, _)| (put(&xs, 1), put(&xs, 2)),
             &|xs, _| (plain_put(xs, 1), plain_put(xs, 2)),
@@ -163,7 +165,7 @@ fn the_state_is_needed_besides() -> Result<()> {
             &|xs, ys| (plain_put(&plain_put(xs, 1), 2), ys.to_vec()),
             &[None, None],
         ),
-        // Changed by what it holds itself, and exchanged.
+        // Updated by its own elements, and exchanged.
         (
             &|(xs, ys)| {
                 let ixs = xs.map(|x| x % 10);
@@ -213,7 +215,8 @@ fn the_state_is_needed_besides() -> Result<()> {
     Ok(())
 }
 
-/// A loop in a step begins with what the outer one still needs, and changes what it captures only in copies.
+/// A loop in a step starts from state that the outer loop still needs. It updates captured arrays
+/// only in copies.
 #[test]
 fn nested() -> Result<()> {
     for engine in engines() {
@@ -236,13 +239,14 @@ fn nested() -> Result<()> {
         }
         assert_eq!(ended.force_with(&engine)?, plain[..]);
         assert_eq!(xs.to_vec()?, (0..20).collect::<Vec<u64>>());
-        // The inner steps but the first, and what comes behind the inner loop.
+        // All inner steps but the first, and the part after the inner loop.
         assert_eq!(changed(&engine), (4 * 3, 4 * 160));
     }
     Ok(())
 }
 
-/// A matrix is factored in place, row by row, by a loop in a loop: what the outer one needs no more is the inner one's.
+/// In-place LU factorisation of a matrix, row by row, with nested loops. The inner loop takes over
+/// state that is dead in the outer one.
 #[test]
 fn factors() -> Result<()> {
     let n = 6u64;
@@ -283,7 +287,8 @@ fn factors() -> Result<()> {
     Ok(())
 }
 
-/// An error in the middle leaves the caller's arrays as they were, and is the same the next time.
+/// An error between steps leaves the caller's arrays unchanged. The next force gives the same
+/// error.
 #[test]
 fn errors_in_the_middle() -> Result<()> {
     for engine in engines() {
@@ -298,7 +303,7 @@ fn errors_in_the_middle() -> Result<()> {
             assert_eq!((error.combinator, error.element), ("scatter", Some(33_334)));
             assert_eq!(xs.to_vec()?, vec![0; 100_000]);
         }
-        // Where what it holds decides over the error, it is copied.
+        // State that decides about the error is copied.
         let (ended, _) = iterate_n(10u64, (&xs, &Array::scalar(0u64)), |(xs, k)| {
             let ones = replicate(100u64, 1u64);
             let ixs = iota(100);

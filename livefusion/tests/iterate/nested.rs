@@ -7,7 +7,7 @@ use livefusion::{CancelToken, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A loop in each step of a loop, whose count and start are the outer state, and which captures what both need.
+/// An inner loop whose count and start are the outer state. It captures arrays that both loops use.
 #[test]
 fn loops_in_steps() -> Result<()> {
     for engine in engines() {
@@ -35,13 +35,13 @@ fn loops_in_steps() -> Result<()> {
         }
         assert_eq!((&ended[..], n), (&plain[..], 4));
         let before = engine.counters();
-        // The sum of weights, then of a step: what begins, what is captured, the inner step, what comes behind.
+        // The sum of weights, then the parts of a step: start, captures, inner step, continuation.
         assert!(before.misses <= 6, "{before}");
     }
     Ok(())
 }
 
-/// Nests of any depth, in prepared programs, too; each level adds up what is below it.
+/// Nests of any depth, also in prepared programs; each level adds the results of the levels below.
 #[test]
 fn nests() -> Result<()> {
     fn nest(times: u64, depth: usize, xs: Array<i64>, by: &Array<i64>) -> Array<i64> {
@@ -80,7 +80,7 @@ fn nests() -> Result<()> {
         (0..3000).fold(xs, |xs, _| iterate_n(1, &xs, turn))
     })?;
     assert_eq!(deep.call(&Array::from(vec![1i64, 2]))?, [3001, 3002]);
-    // Each captures the one before.
+    // Each loop captures the previous one.
     let deep = prepare_with(&Engine::interp(), |xs: Array<i64>| {
         (0..1000).fold(xs.clone(), |last, _| {
             iterate_n(1, &xs, |xs| xs.reverse().zip_with(&last, |x, y| x % 2 + y))
@@ -90,7 +90,7 @@ fn nests() -> Result<()> {
     Ok(())
 }
 
-/// A loop over scalars is one computation, unless there is a loop over arrays in its step.
+/// A loop over scalars is one computation, unless its step has a loop over arrays.
 #[test]
 fn loops_in_steps_over_scalars() -> Result<()> {
     for engine in engines() {
@@ -137,7 +137,7 @@ fn mistakes_have_their_places() -> Result<()> {
                 })
             },
         )?;
-        // What steps fold fails, where there are steps.
+        // The folds of the steps fail if there are steps.
         let call = |n: u64, by: i64| {
             program.call(&(xs.clone(), Array::scalar(n), Array::from(vec![by; 1])))
         };
@@ -147,7 +147,7 @@ fn mistakes_have_their_places() -> Result<()> {
         assert_eq!(error.location.map(|l| l.line()), Some(line));
         assert_eq!(call(1, 0)?, [4 - 16, 2 - 16, -16]);
     }
-    // What stands for an array of one step is of no use elsewhere.
+    // A placeholder of one step is invalid elsewhere.
     let mut leaked = None;
     let outer = iterate_n(2, &xs, |ys| {
         leaked = Some(ys.clone());
@@ -161,7 +161,7 @@ fn mistakes_have_their_places() -> Result<()> {
     });
     assert!(program.and_then(|p| p.call(&xs)).is_err());
     assert_eq!(outer.force()?, [4, 2, 0]);
-    // A closure on segments has no loops over arrays.
+    // A closure on segments cannot contain loops over arrays.
     let rows = Segmented::new(&Array::from(vec![2u64, 1]), &xs);
     let each = rows.map_segments(|row| iterate_n(2, &row, |row| row.reverse().map(|x| x + 1)));
     let error = each.data().force().unwrap_err();
@@ -169,7 +169,7 @@ fn mistakes_have_their_places() -> Result<()> {
         (error.combinator, error.kind),
         ("iterate_n", ErrorKind::NotNested)
     );
-    // One that does not depend on the segment is the same for all.
+    // A loop that does not depend on the segment is shared by all segments.
     let turned = iterate_n(1, &xs, |xs| xs.reverse());
     let each = rows.map_segments(|row| {
         let within = iterate_n(2, &turned, |xs| xs.reverse().map(|x| x + 1)).sum();
@@ -212,7 +212,7 @@ fn inner_loops_are_cancelled_and_watched() -> Result<()> {
     Ok(())
 }
 
-/// From the third step on no memory is asked for, in inner loops either.
+/// No step allocates from the third on, in inner loops too.
 #[test]
 fn memory_is_used_again() -> Result<()> {
     let engine = Engine::interp();
@@ -223,7 +223,8 @@ fn memory_is_used_again() -> Result<()> {
     })?;
     let xs = Array::from(vec![1.0f64; 1000]);
     assert_eq!(program.call(&xs)?[7], 201.0);
-    // An inner loop makes one array; its other one is the outer state, but for the first, which the caller has.
+    // An inner loop allocates one array; its other one is the outer state. The exception is the
+    // first, whose start the caller holds.
     assert_eq!(engine.counters().written_over, 18 + 9 * 19);
     assert_eq!(xs.to_vec()?, vec![1.0; 1000]);
     Ok(())

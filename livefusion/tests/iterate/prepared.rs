@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 use std::sync::Arc;
 
-/// The state, the count, and what steps map and fold are of the inputs.
+/// The state, the count, and the captured maps and folds all depend on inputs.
 #[test]
 fn everything_depends_on_inputs() -> Result<()> {
     for engine in engines() {
@@ -41,7 +41,7 @@ fn everything_depends_on_inputs() -> Result<()> {
             );
             let (sum, ended) = program.call(&inputs)?;
             assert_eq!((sum, &ended[..]), (plain.iter().sum(), &plain[..]));
-            // What begins, what is captured, the step, what comes behind.
+            // The parts: start, captures, step, continuation.
             assert_eq!(compiled(&engine), (4, 0));
             assert_eq!((inputs.0.to_vec()?, inputs.1.to_vec()?), (xs, weights));
         }
@@ -49,7 +49,7 @@ fn everything_depends_on_inputs() -> Result<()> {
     Ok(())
 }
 
-/// So long as a test of inputs holds, which may be never.
+/// The condition of a `while` loop depends on inputs, and may be false at once.
 #[test]
 fn tests_of_inputs() -> Result<()> {
     for engine in engines() {
@@ -72,7 +72,7 @@ fn tests_of_inputs() -> Result<()> {
     Ok(())
 }
 
-/// Loops may start from others, and capture them; what several need runs once.
+/// Loops may start from other loops, and capture them; shared parts run once.
 #[test]
 fn loops_behind_loops() -> Result<()> {
     for engine in engines() {
@@ -101,7 +101,7 @@ fn loops_behind_loops() -> Result<()> {
             let expected: Vec<i64> = both.iter().zip(&last).map(|(a, b)| a * b).collect();
             assert_eq!(products, expected[..]);
         }
-        // Loops that are alike share what is compiled.
+        // Identical loops share compiled code.
         let before = compiled(&engine);
         program.call(&Array::from(vec![1i64]))?;
         assert_eq!(compiled(&engine), before);
@@ -109,7 +109,7 @@ fn loops_behind_loops() -> Result<()> {
     Ok(())
 }
 
-/// A loop that does not depend on inputs runs once, when it is first needed.
+/// A loop that does not depend on inputs runs once, at its first use.
 #[test]
 fn iterate_runs_independent_loops_once() -> Result<()> {
     let engine = Engine::interp();
@@ -137,7 +137,7 @@ fn iterate_runs_independent_loops_once() -> Result<()> {
         [10, 20, 30]
     );
     assert!(!is_there(total.node()));
-    // 20, 20, 24 by the inner loop, 6, 5, 4 by the one outside, and 6.
+    // The inner loop gives 20, 20, 24, the outer one 6, 5, 4; and 6.
     assert_eq!(
         program.call(&(xs.clone(), Array::scalar(1u64)))?,
         [62, 51, 44]
@@ -152,7 +152,7 @@ fn iterate_runs_independent_loops_once() -> Result<()> {
     Ok(())
 }
 
-/// States of every rank, and delayed scalars beside them.
+/// States of every rank, with delayed scalars.
 #[test]
 fn states_of_any_rank() -> Result<()> {
     macro_rules! check {
@@ -213,7 +213,7 @@ fn programs_are_shared() -> Result<()> {
     })
 }
 
-/// Memory of old results is there for a loop whose results are those of the program.
+/// A loop whose results are the program's results reuses the memory of old results.
 #[test]
 fn results_are_written_over() -> Result<()> {
     for engine in engines() {

@@ -14,32 +14,32 @@ impl Dice {
     }
 }
 
-/// What is done to an array. Others are in sight, by their numbers: inputs, and the state of each loop around as it was where
-/// the next one began.
+/// An operation on an array. Numbers refer to the arrays in scope: the inputs, and the state of
+/// each enclosing loop where the next loop began.
 #[derive(Debug)]
 enum Op {
     /// `3 * x + k`.
     Map(i64),
     Reverse,
     Scan,
-    /// Another array, element by element.
+    /// Combines with another array, element by element.
     With(usize),
-    /// The sum of another array.
+    /// Adds the sum of another array.
     Total(usize),
-    /// Another array joined onto it, at indices that it holds itself.
+    /// Scatters another array, at indices from the array itself.
     Scatter(usize),
-    /// One element, of itself and another one.
+    /// Updates one element, from itself and another array's element.
     Update(usize),
-    /// So often.
+    /// Repeats operations a number of times.
     Loop(Times, Vec<Op>),
-    /// While the sum and the count allow.
+    /// Repeats while the sum and the count allow it.
     While(i64, Vec<Op>),
 }
 
 #[derive(Debug)]
 enum Times {
     Known(u64),
-    /// By the sum of an array.
+    /// The count comes from the sum of an array.
     Of(usize),
 }
 

@@ -1,4 +1,4 @@
-//! What comes from outside of a closure, and segments of segments.
+//! Captured values of closures, and segments of segments.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn several_segmented_arrays() {
     assert_eq!(same.force().unwrap(), [22, 0, 11, 37, 2]);
     let n = (&n,).map_segments(|(n,)| n * 2);
     assert_eq!(n.force().unwrap(), [2, 4, 6, 8, 10]);
-    // Streams: data that comes with its lengths.
+    // Streams: data with its lengths.
     let (a, b) = (xs.filter(|x| x.gt(1)), ys.filter(|y| y.gt(10)));
     let both = (&a, &b).map_segments(|(a, b)| a.zip_with(&b, |a, b| b - a));
     assert_eq!(
@@ -57,7 +57,7 @@ fn several_segmented_arrays() {
 #[test]
 fn segments_of_segments() {
     let all = Segmented::from_vecs(ints());
-    // Each element as often as it says, in pieces.
+    // Each element repeated by its own value, in pieces.
     let nested = all.map_segments(|row| {
         let lengths = row.map(|x| x.cast::<u64>());
         Segmented::replicate(&lengths, &row)
@@ -137,7 +137,7 @@ fn segments_of_segments() {
 fn nests_in_nests() {
     let all = Segmented::from_vecs(ints());
     let weights = Array::from(vec![1i64, 10, 100, 1000]);
-    // Of each row the segments 0..x, of which each is weighed by its row's sum.
+    // The segments `0..x` of each row, weighted by the row's sum.
     let nested = all.map_segments(|row| {
         let total = row.sum();
         Segmented::indices(&row).map_segments(|piece| {
@@ -158,7 +158,7 @@ fn nests_in_nests() {
         .collect();
     assert_eq!(nested.to_vecs().unwrap(), expected);
     println!("{}", nested.data().explain().unwrap());
-    // The inner closure reads the outer row, and what is around both.
+    // The inner closure reads the outer row, and captures from outside both.
     let reads = all.map_segments(|row| {
         let sums = Segmented::indices(&row).map_segments(|piece| {
             let own = piece.filter(|i| i.lt(row.len()));
@@ -187,7 +187,7 @@ fn nests_in_nests() {
         .map(|r| r.iter().map(|x| (0..*x).map(|i| i * x).sum()).collect())
         .collect();
     assert_eq!(scaled.to_vecs().unwrap(), expected);
-    // Rearranged in the inner segments.
+    // Reversed inner segments.
     let reversed = all.map_segments(|row| {
         let pieces = Segmented::indices(&row).map_segments(|piece| piece.reverse());
         pieces.sum()

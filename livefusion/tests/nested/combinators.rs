@@ -1,9 +1,9 @@
-//! Combinators in a closure: of each segment what they give of it alone.
+//! Combinators in a closure give the same result as on each segment alone.
 
 use super::*;
 
 #[test]
-fn maps_and_zips() {
+fn map_segments__with_maps_and_zips__gives_the_results_of_each_row() {
     arrays(&ints(), |row| row.map(|x| x * x));
     arrays(&ints(), |row| {
         row.map(|x| (x, x.gt(2))).map(|(x, b)| b.cond(x, 0))
@@ -86,7 +86,7 @@ fn folds() {
     scalars(&ints(), |row| row.fold_right(1, |a, b| a + b));
 }
 
-/// Operators and starts that capture what depends on the segment.
+/// Operators and starts that capture values of the segment.
 #[test]
 fn folds_that_capture() {
     scalars(&ints(), |row| {
@@ -242,7 +242,7 @@ fn by_index() {
     assert_eq!(lengths.to_vecs().unwrap()[4], [2]);
 }
 
-/// Streams that advance on their own.
+/// Streams that advance at their own rates.
 #[test]
 fn merges() {
     let odd = |x: Exp<i64>| (x % 2).eq(1);
@@ -293,7 +293,7 @@ fn ends() {
     });
 }
 
-/// What lies behind the end does not fail.
+/// Elements after the exit cannot fail.
 #[test]
 fn nothing_fails_behind_the_end() {
     let rows = vec![vec![8i64, 4, 2, 0, 5], vec![], vec![0, 1], vec![3, 3]];
@@ -302,7 +302,8 @@ fn nothing_fails_behind_the_end() {
     arrays(&rows, |row| row.map(|x| 8 / x).take_while(|r| r.lt(4)));
     arrays(&rows, |row| row.map(|x| 8 / x).filter(|r| r.ge(1)).take(1));
     scalars(&rows, |row| row.map(|x| 8 / x).any(|r| r.ge(2)));
-    // Behind scans and filters that could fail themselves, behind other ends, with indices and what is captured.
+    // After scans and filters that could fail themselves, and after other exits, with indices and
+    // captures.
     arrays(&rows, |row| row.scan_seq(8, |a, x| a / x + 8).take(1));
     arrays(&rows, |row| {
         row.filter(|x| (8 / x).ge(1))
@@ -338,7 +339,7 @@ fn nothing_fails_behind_the_end() {
     arrays(&rows, |row| {
         generate(row.len(), |i| 8 / row.at(i)).slice(..0)
     });
-    // Two filters side by side.
+    // Two filters of one row.
     let twice = vec![vec![1i64, 2, 4, 8], vec![], vec![4]];
     arrays(&twice, |row| {
         let (a, b) = (row.filter(|x| x.gt(1)), row.filter(|x| x.ne(1)));

@@ -1,4 +1,4 @@
-//! Errors, and where they say that they come from.
+//! Errors in closures, and their reported locations.
 
 use super::*;
 
@@ -90,7 +90,7 @@ fn errors_name_the_line_in_the_closure() {
         assert_eq!((error.combinator, error.kind), expected);
     }
 
-    // Lengths that lie are found where the data is read.
+    // Wrong lengths are found where the data is read.
     let wrong = Segmented::new(&Array::from(vec![2u64, 9]), &Array::from(vec![1i64, 2, 3]));
     let error = error_of(wrong.map_segments(|row| row.reverse()).data().force(), None);
     assert_eq!(error.kind, ErrorKind::Segments { needed: 9, room: 1 });
@@ -112,7 +112,7 @@ fn a_placeholder_that_leaks_is_an_error() {
     assert_eq!(error.kind, ErrorKind::LeakedArray);
     let prepared = prepare(|xs: Array<i64>| xs.map(|x| x + &leaked.sum()));
     assert!(prepared.is_err());
-    // Forced inside of the closure.
+    // Forced inside the closure.
     let inside = all.map_segments(|row| {
         assert!(row.sum().force().is_err());
         row.sum()

@@ -1,4 +1,4 @@
-//! What fuses: closures on segments as loops.
+//! Fusion of closures on segments into loops.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn a_filter_and_a_scan_by_row_are_one_loop() {
     println!("{}", both.explain().unwrap());
 }
 
-/// The largest sum of neighbours, of each row.
+/// The maximum segment sum of each row.
 #[test]
 fn maximal_segment_sums_by_row_are_one_loop() {
     let best = scalars(&ints(), |row| {
@@ -73,7 +73,7 @@ fn maximal_segment_sums_by_row_are_one_loop() {
     assert_eq!(best.to_vec().unwrap(), expected);
 }
 
-/// One loop each, as by hand.
+/// One loop each, like hand-written code.
 #[test]
 fn nested_closures_fuse() {
     let all = Segmented::from_vecs(ints());
@@ -98,7 +98,7 @@ fn nested_closures_fuse() {
         kept.map(|x| x - &total)
     };
     assert_eq!(data(all.map_segments(centred)), 1);
-    // In inner segments, with what the outer one has.
+    // In inner segments, with values of the outer segment.
     let nested = all.map_segments(|row| {
         let total = row.sum();
         let pieces = Segmented::indices(&row);

@@ -1,8 +1,8 @@
-//! Long segments, and long chains.
+//! Long segments, and long pipelines.
 
 use super::*;
 
-/// Segments that are longer than a chunk, of which parts are joined.
+/// Segments longer than a chunk, whose partial results are combined.
 #[test]
 fn long_segments() {
     let lengths = [50_000usize, 0, 70_001, 3, 16_384];
@@ -53,7 +53,7 @@ fn long_segments() {
     }
 }
 
-/// Graphs may be deep.
+/// Deep graphs work.
 #[test]
 fn ten_thousand_steps() {
     let all = Segmented::from_vecs(vec![vec![1i64, 2], vec![3]]);

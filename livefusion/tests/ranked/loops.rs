@@ -1,4 +1,4 @@
-//! How programs on axes fuse.
+//! Fusion of programs on axes.
 
 use livefusion::prelude::*;
 use livefusion::{Force, Result};

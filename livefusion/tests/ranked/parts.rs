@@ -1,4 +1,4 @@
-//! Slices, copies, arrays beside each other, scans, products.
+//! Slices, copies, concatenation along axes, scans, products.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
@@ -7,7 +7,7 @@ fn cube() -> Array<u64, Ix3> {
     generate((4, 5, 6), |(i, j, k)| 100 * i + 10 * j + k)
 }
 
-/// The same with lengths that are known at run time only.
+/// The same cube with lengths known only at run time.
 fn late() -> Array<u64, Ix3> {
     let lens = |n: u64| {
         Array::from((0..9).collect::<Vec<u64>>())
@@ -60,7 +60,7 @@ fn slices_of_one_axis() -> Result<()> {
     Ok(())
 }
 
-/// `take` and `drop` clamp, a slice lies within its axis.
+/// `take` and `drop` clamp; a slice must lie within its axis.
 #[test]
 fn slice_that_begins_behind_an_empty_axis_is_an_error() -> Result<()> {
     let outside = ErrorKind::SliceRange {
@@ -108,7 +108,7 @@ fn slices_out_of_bounds() {
 }
 
 #[test]
-fn splits_and_copies() -> Result<()> {
+fn split_and_broadcast__of_each_axis__cut_and_repeat() -> Result<()> {
     for a in [cube(), late()] {
         let (left, right) = a.split(1, 2);
         let (left, right) = (&left, &right).force()?;
@@ -134,7 +134,7 @@ fn splits_and_copies() -> Result<()> {
 }
 
 #[test]
-fn arrays_beside_each_other() -> Result<()> {
+fn concatenate_and_stack__along_each_axis__put_arrays_beside_each_other() -> Result<()> {
     let (a, b) = (cube(), cube().map(|x| x + 1000));
     for axis in 0..3 {
         let c = concatenate(axis, [&a, &b, &a]).force()?;
@@ -191,6 +191,11 @@ fn scans_along_each_axis() -> Result<()> {
             assert_eq!(s.1[(2, 3, 4)], before + 5);
         }
     }
+    Ok(())
+}
+
+#[test]
+fn fold_seg__of_rows__folds_parts_of_each() -> Result<()> {
     let m = Array::from([[1i64, 2, 3, 4], [5, 6, 7, 8]]);
     let lengths = Array::from(vec![1u64, 0, 3]);
     assert_eq!(
@@ -208,7 +213,7 @@ fn scans_along_each_axis() -> Result<()> {
 }
 
 #[test]
-fn products_against_plain_loops() -> Result<()> {
+fn matmul_and_dot__of_matrices_and_vectors__are_plain_loops() -> Result<()> {
     let a = |i: usize, j: usize| ((i * 7 + j * 3) % 11) as f64;
     let b = |i: usize, j: usize| ((i * 5 + j * 2) % 13) as f64;
     let fill = |n: usize, m: usize, f: &dyn Fn(usize, usize) -> f64| {
@@ -264,7 +269,7 @@ fn products_against_plain_loops() -> Result<()> {
 }
 
 #[test]
-fn moves_within_axes() -> Result<()> {
+fn roll_pad_transpose_and_permute__of_a_cube__move_elements() -> Result<()> {
     for a in [cube(), late()] {
         let r = (
             &a.along(1).reverse(),
@@ -307,7 +312,7 @@ fn moves_within_axes() -> Result<()> {
 }
 
 #[test]
-fn rows_by_their_numbers() -> Result<()> {
+fn select__of_rows_by_number__copies_them() -> Result<()> {
     let chosen = Array::from(vec![3i8, 0, 3]);
     for a in [cube(), late()] {
         let found = a.select(0, &chosen).force()?;
@@ -339,12 +344,12 @@ fn rows_by_their_numbers() -> Result<()> {
 }
 
 #[test]
-fn an_index_that_is_left_out() -> Result<()> {
+fn then_some_in_permute__of_left_out_indices__drops_elements() -> Result<()> {
     for a in [cube(), late()] {
         let [.., k] = a.shape();
         let base = replicate((k, 4), 0u64);
         for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-            // What is left out is not computed: neither the division nor the index outside.
+            // Dropped elements are not computed: neither the division nor the out-of-bounds index.
             let some = a.permute(
                 &base,
                 |x, y| x.max(y),
@@ -373,7 +378,7 @@ fn an_index_that_is_left_out() -> Result<()> {
             assert!(none.force_with(&engine)?.iter().all(|x| *x == 0));
         }
     }
-    // Of one axis, onto one, by an operator that reads something.
+    // From one axis onto one axis, with an operator that captures a value.
     let by = Array::scalar(100i64);
     let xs = Array::from(vec![1i64, 2, 3]);
     let odd = xs.permute(

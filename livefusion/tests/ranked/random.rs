@@ -35,7 +35,7 @@ impl Plain {
             .fold(0, |at, (i, n)| at * n + i)]
     }
 
-    /// The elements along an axis, of which `index` is one.
+    /// The elements along an axis through `index`.
     fn along(&self, index: &[usize], axis: usize) -> Vec<i64> {
         let mut index = index.to_vec();
         let one = |k| {
@@ -60,7 +60,7 @@ impl Dice {
 
 type Both = (Array<i64, IxDyn>, Plain);
 
-/// A number of places, rarely more than there are.
+/// A distance along an axis, rarely beyond its length.
 fn far(dice: &mut Dice) -> i64 {
     match dice.below(12) {
         0 => i64::MAX,
@@ -83,7 +83,7 @@ fn source(dice: &mut Dice) -> Both {
             at.into_iter().fold(Exp::lit(3), step)
         }),
         _ => {
-            // Lengths that are known at run time only.
+            // Lengths that are known only at run time.
             let late = |n: usize| {
                 let all = Array::from((0..6).collect::<Vec<u64>>());
                 all.filter(move |x| x.lt(n as u64)).len()
@@ -245,7 +245,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             (back, Plain::of(plain.shape.clone(), at))
         }
         16 if rank == 2 => {
-            // A step that looks at neighbours, so that the loop stays one over arrays.
+            // A step that reads neighbours, so that the loop stays one over arrays.
             let times = dice.below(4);
             let matrix = array.into_rank::<Ix2>();
             let ended = iterate_n(times, &matrix, |m| {
@@ -305,7 +305,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
             (array.select(axis, &numbers), Plain::of(shape, at))
         }
         20 => {
-            // Each element goes one place down along the axis, and the first ones nowhere.
+            // Each element moves down by one along the axis; the last ones leave it.
             let base = replicate(array.shape(), 5i64);
             let moved = array.permute(
                 &base,
@@ -363,7 +363,7 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
     }
 }
 
-/// An associative operator that has an identity, 0, but is none that is recognised.
+/// An associative operator with identity 0 that simplification does not recognise.
 fn circle(a: Exp<i64>, b: Exp<i64>) -> Exp<i64> {
     a + b + a * b
 }

@@ -1,4 +1,4 @@
-//! Rewrites with names: which are done, what loops they leave, and that values and errors stay.
+//! Named rewrites: which apply, their loops, and unchanged values and errors.
 
 use livefusion::ast::Rewrite;
 use livefusion::prelude::*;
@@ -23,7 +23,7 @@ fn engines() -> [Engine; 4] {
     [Engine::interp(), Engine::jit(), Engine::c(), threads]
 }
 
-/// A length that only the run tells.
+/// A length that is known only at run time.
 fn late(n: usize) -> Array<u64, Ix0> {
     iota(99).filter(move |x| x.lt(n as u64)).len()
 }
@@ -39,7 +39,8 @@ fn nested_rates(explained: &Explanation) -> usize {
     nested.count()
 }
 
-/// How many loops and nested rates a program has that RedFlat was done for, by this call alone.
+/// The number of loops and of nested rates of a program. Asserts that RedFlat was its only rewrite,
+/// for this call.
 fn flattened(program: &impl Force, call: &'static str) -> Result<(usize, usize)> {
     let explained = program.explain_with(&Engine::interp())?;
     assert_eq!(
@@ -131,7 +132,7 @@ fn results_of_rows_that_are_wanted_stay_in_the_same_loop() -> Result<()> {
         let xs = numbers();
         assert_eq!(all, xs.iter().map(|x| x + 1).sum::<i64>());
     }
-    // Beside the same fold of all elements there is one, and both calls are named.
+    // Next to the same fold of all elements, the program has one fold with the names of both calls.
     let m = matrix();
     let explained = (&m.sum(), &m.along(1).sum().sum()).explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&explained), [(Rewrite::RedFlat, "sum")]);
@@ -148,7 +149,8 @@ fn rewrite_keeps_folds_whose_bits_would_change() -> Result<()> {
         assert!(nested_rates(&explained) > 0, "{explained}");
         Ok(())
     };
-    // A start that each row adds, other operators, one that is not known to associate, an order that is asked for.
+    // Cases that must not flatten: a start added per row, different operators, a non-associative
+    // operator, a requested order.
     kept(&|| m.along(1).fold(1, |a, b| a + b).sum())?;
     kept(&|| m.along(1).max().sum())?;
     kept(&|| {
@@ -165,7 +167,7 @@ fn rewrite_keeps_folds_whose_bits_would_change() -> Result<()> {
         .sum()
         .explain_with(&Engine::interp())?;
     assert_eq!(rewrites(&explained), []);
-    // Results that are in memory are read from there.
+    // Results in memory are read from there.
     let rows = m.along(1).sum();
     rows.force_with(&Engine::interp())?;
     let explained = rows.sum().explain_with(&Engine::interp())?;
@@ -184,7 +186,8 @@ fn errors_of_rows_stay() -> Result<()> {
         let m = matrix();
         let wrong = error(m.along(2).sum().sum().force_with(&engine));
         assert_eq!(wrong.combinator, "sum");
-        // Rows without elements have no greatest one, whatever is joined of them; no rows are no mistake of theirs.
+        // Empty rows have no maximum, so a fold of their maxima is an error of theirs. Zero rows
+        // are not.
         let none = Array::from_vec((3, 0), Vec::<i64>::new());
         assert_eq!(
             error(none.along(1).max().max().force_with(&engine)).combinator,
@@ -203,7 +206,8 @@ fn errors_of_rows_stay() -> Result<()> {
             (error_of_max.combinator, error_of_max.kind),
             ("max", ErrorKind::Empty)
         );
-        // A shape that only the run tells is held against the elements, in the name of the fold of rows.
+        // A shape known only at run time is checked against the elements. The error has the name of
+        // the fold of rows.
         let shaped = |rows| Array::from(numbers()).reshape((late(rows), M));
         let line = line!() + 1;
         let total = |rows| shaped(rows).along(1).sum().sum();

@@ -1,7 +1,10 @@
-//! Random programs of long rows: stencils with every boundary, rows and columns beside a matrix, folds of all of it, against
-//! plain loops. Elements are whole numbers, so that floats are exact in whatever order they are added.
+//! Random programs of long rows, against plain loops.
 //!
-//! `ROWS_PROGRAMS=1000 cargo test -p livefusion --test all ranked::rows` draws as many for each engine.
+//! Programs use stencils with every boundary, rows and columns next to a matrix, and folds of
+//! everything. Elements are whole numbers, so that float sums are exact in any order.
+//!
+//! `ROWS_PROGRAMS=1000 cargo test -p livefusion --test all ranked::rows` runs 1000 programs per
+//! engine.
 
 use super::random::Dice;
 use livefusion::Result;
@@ -9,7 +12,7 @@ use livefusion::prelude::*;
 
 type Matrix = Array<f64, Ix2>;
 
-/// Rows of one length, on plain memory.
+/// Rows of equal length in plain memory.
 #[derive(Clone, Debug)]
 struct Plain {
     rows: usize,
@@ -37,7 +40,7 @@ impl Plain {
     }
 }
 
-/// Where a boundary reads along an axis; none where it gives a value.
+/// The index that a boundary reads along an axis, or the constant that it gives.
 fn inside(boundary: &Boundary<f64>, i: i64, n: usize) -> std::result::Result<usize, f64> {
     let n = n as i64;
     let at = match boundary {
@@ -63,7 +66,7 @@ fn boundary(dice: &mut Dice) -> Boundary<f64> {
     }
 }
 
-/// Each element with its neighbours, `N` times `M`, each with another weight.
+/// A stencil of `N` times `M` neighbours with different weights.
 fn stencil<const N: usize, const M: usize>(
     (matrix, plain): (Matrix, Plain),
     dice: &mut Dice,
@@ -82,7 +85,7 @@ fn stencil<const N: usize, const M: usize>(
         let one = |k: usize| {
             let row = inside(&edges[0], around(i, k / M, N), plain.rows);
             let column = inside(&edges[1], around(j, k % M, M), plain.columns);
-            // Of two values that of the later axis counts.
+            // Of two constants, the later axis wins.
             weight(k)
                 * match (row, column) {
                     (Ok(i), Ok(j)) => plain.at(i, j),

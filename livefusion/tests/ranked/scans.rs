@@ -1,4 +1,4 @@
-//! Running folds along axes, from both ends, with a start and without one.
+//! Running folds along axes, from both ends, with and without a start.
 
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Force, Result};
@@ -17,7 +17,7 @@ fn after((a, b): Line, (c, d): Line) -> Line {
     (a * c, b * c + d)
 }
 
-/// What a scan gives, from the elements along an axis and an index.
+/// The expected element of a scan, from the elements along an axis and an index.
 type Plain = fn(&[Line], usize) -> Line;
 
 fn joined(part: &[Line]) -> Line {
@@ -85,7 +85,7 @@ fn of_one_axis() -> Result<()> {
         xs.scan1_right(|a, b| a.min(b)).force()?,
         [1.0, 1.0, 1.0, 4.0]
     );
-    // The first element stays what it is, to the sign of its zero.
+    // The first element is unchanged, including the sign of its zero.
     let zeros = Array::from(vec![-0.0f64, -0.0])
         .scan1(|a, b| a + b)
         .force()?;
@@ -93,7 +93,7 @@ fn of_one_axis() -> Result<()> {
     let none = Array::<i64>::from(vec![]);
     assert!(none.scan1(|a, b| a / b).force()?.is_empty());
     assert!(none.scan1_right(|a, b| a / b).force()?.is_empty());
-    // What comes before the first element is joined with nothing, and an operator may use what is outside.
+    // The first element is combined with nothing, and an operator may capture values.
     let by = Array::scalar(10i64);
     let quotients = Array::from(vec![7i64, 1, 2]).scan1(|a, b| &by / (a * b));
     assert_eq!(quotients.force()?, [7, 1, 5]);
@@ -118,7 +118,7 @@ fn one_loop_as_with_a_start() -> Result<()> {
     assert_eq!(rows(m.along(1).scan1(|a, b| a + b))?, 1);
     assert_eq!(rows(m.along(1).scan1(|a, b| a + b + a * b))?, 1);
     assert_eq!(rows(m.along(1).scan_exclusive(0.0, |a, b| a + b))?, 1);
-    // A row is read from its end, and then again.
+    // Each row is read from its end, and then again.
     assert_eq!(rows(m.along(1).scan_right(0.0, |a, b| a + b))?, 2);
     assert_eq!(rows(m.along(1).scan1_right(|a, b| a + b))?, 2);
     Ok(())

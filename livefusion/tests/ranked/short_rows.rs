@@ -1,4 +1,6 @@
-//! Rows whose lengths depend on the length of the rows alone: all are of one length. What makes others is named in errors.
+//! Rows whose new length depends only on the row length: all remain equally long.
+//!
+//! Combinators that give unequal rows are errors, which name them.
 
 use crate::common::engines;
 use livefusion::prelude::*;
@@ -8,7 +10,7 @@ fn matrix() -> Array<i64, Ix2> {
     Array::from([[3i64, 1, 4, 1], [5, 9, 2, 6]])
 }
 
-/// The same, of a length that is not known while the program is made.
+/// The same matrix with a length that is unknown when the program is built.
 fn late() -> Array<i64, Ix2> {
     let columns = Array::from([0i64, 4]).max();
     let all = matrix().flatten();
@@ -18,7 +20,7 @@ fn late() -> Array<i64, Ix2> {
 }
 
 #[test]
-fn parts_of_rows_are_of_one_length() -> Result<()> {
+fn map_rows__with_parts_of_rows__gives_rows_of_one_length() -> Result<()> {
     for engine in engines() {
         for m in [matrix(), late()] {
             let two = m.map_rows(|r| r.take(2).map(|x| x * 10));

@@ -1,4 +1,6 @@
-//! Panics in functions of the user's reach the caller, and leave nothing behind; callbacks may wait for other threads.
+//! Panics in user functions propagate to the caller and leave no state.
+//!
+//! Callbacks may wait for other threads.
 
 use crate::{eager, long, numbered, value_of_numbered, within_a_minute};
 use livefusion::custom::{Combinator, Output, Template};
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-/// The engines, and whether they have several threads.
+/// Engines with one and with several threads.
 fn engines() -> Vec<Engine> {
     let mut engines = vec![
         Engine::interp(),
@@ -29,7 +31,7 @@ fn panicked<R>(body: impl FnOnce() -> R) -> String {
     payload.downcast_ref::<&str>().expect("its own").to_string()
 }
 
-/// Whether an engine still does its work.
+/// Asserts that an engine still works.
 fn is_sound(engine: &Engine) {
     assert_eq!(
         numbered(5, 500).force_with(engine),
@@ -110,7 +112,8 @@ fn progress_panics_the_caller_sees_it_and_may_force_again() {
     }
 }
 
-/// The callback hands its work to another pool, and waits without rayon: its own pool's jobs stay where they are.
+/// The callback hands its work to another pool, and waits without rayon. The jobs of its own pool
+/// stay pending.
 #[test]
 fn progress_waits_for_another_pool_while_its_own_has_an_endless_job() {
     let pool = |n| {

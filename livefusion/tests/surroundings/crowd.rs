@@ -1,4 +1,6 @@
-//! 64 threads on one engine: the same and different programs, arrays and engines that are dropped, forces that are cancelled.
+//! 64 threads on one engine.
+//!
+//! They share programs or not, drop arrays and engines, and cancel forces.
 
 use crate::{eager, numbered, value_of_numbered, within_a_minute};
 use livefusion::ErrorKind::Cancelled;
@@ -15,9 +17,9 @@ const PROGRAMS: u64 = 24;
 struct One<'a> {
     engine: Engine,
     forces: &'a AtomicU64,
-    /// Tokens that others may cancel.
+    /// Tokens that other threads may cancel.
     tokens: &'a Mutex<Vec<CancelToken>>,
-    /// An array that all force.
+    /// An array that all threads force.
     shared: &'a Array<u64, Ix0>,
 }
 
@@ -43,7 +45,7 @@ impl One<'_> {
                     token.iter().for_each(CancelToken::cancel);
                     let again = self.engine.clone();
                     assert_eq!(program.force_with(&again), expected);
-                    // A forced value is there.
+                    // The forced value is available.
                     assert_eq!(program.force_with(&again), expected);
                 }
                 2 => {
@@ -80,8 +82,8 @@ fn crowd(engine: Engine) {
         });
         let counters = engine.counters();
         let forces = forces.load(Ordering::Relaxed);
-        // Each program was compiled once. Some threads found the shared value there; where it came between two looks at it, they
-        // share one more program, that of a value in memory.
+        // Each program was compiled once. Some threads found the shared value already computed. If
+        // it appeared between two checks, they share one more program, with that value in memory.
         let programs = PROGRAMS + 1..=PROGRAMS + 2;
         assert!(programs.contains(&counters.misses), "{counters:?}");
         let looked_up = counters.hits + counters.misses;

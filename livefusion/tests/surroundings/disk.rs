@@ -1,4 +1,4 @@
-//! Folders that are full, or cannot be written: forces end, the default engine does without C and says why.
+//! Full or read-only folders: forces return, and the default engine continues without C.
 
 use crate::{MINUTE, alone, is_alone};
 use livefusion::prelude::*;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Enough work for C to be asked for.
+/// Enough work for the engine to request C.
 fn turned() -> Array<u64, Ix0> {
     let xs = iota(400_000).map(|i| while_loop(i % 7, |k| k.lt(50), |k| k + 3));
     xs.sum()
@@ -44,7 +44,7 @@ fn child() {
         .filter(|l| l.contains("without C"))
         .count();
     println!("EXPLAINED {said}");
-    // An engine of C alone never falls back.
+    // A C-only engine never falls back.
     let only = Engine::c();
     for _ in 0..2 {
         match turned().force_with(&only) {
@@ -56,7 +56,7 @@ fn child() {
     println!("COUNTERS {}", only.counters());
 }
 
-/// The output of a child behind a command of the shell.
+/// The output of a child, started after a shell command.
 fn said(before: &str, variables: &[(&str, &Path)]) -> Vec<String> {
     let variables = variables
         .iter()
@@ -74,7 +74,8 @@ fn said(before: &str, variables: &[(&str, &Path)]) -> Vec<String> {
     lines.map(str::to_string).collect()
 }
 
-/// Nothing but whole entries is in a folder: another process finds an entry, or compiles.
+/// Asserts that a folder has complete entries only, and that another process finds an entry or
+/// compiles.
 fn later_runs_are_right(cache: &Path) {
     let names = fs::read_dir(cache).into_iter().flatten().flatten();
     let names: Vec<_> = names.map(|e| e.file_name()).collect();
@@ -99,7 +100,7 @@ fn later_runs_are_right(cache: &Path) {
     );
 }
 
-/// C was not to be had, for this reason.
+/// Asserts that C was unavailable, for this reason.
 fn is_without_c(lines: &[String], why: &str) {
     assert!(
         lines[0].contains(why) && lines[0] != "FALLBACK None",
@@ -114,7 +115,7 @@ fn is_without_c(lines: &[String], why: &str) {
     }
 }
 
-/// A folder with a file, below which there can be no folder; a cache beside it.
+/// A path below a file, where no folder can exist, and a cache folder.
 fn beside_a_file() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, cache) = (folder.path().join("file"), folder.path().join("kernels"));
@@ -151,7 +152,7 @@ fn cache_folder_cannot_be_made_c_is_compiled_and_not_kept() {
 #[test]
 fn files_may_have_no_room_the_default_engine_does_without_c() {
     let (_folder, _, cache) = beside_a_file();
-    // Of files that anybody writes: 512 bytes. A longer write is an error and no signal.
+    // Limits files to 512 bytes. A longer write is an error instead of a signal.
     let lines = said("trap '' XFSZ; ulimit -f 1;", &[(CACHE, &cache)]);
     is_without_c(&lines, "");
     later_runs_are_right(&cache);
@@ -163,7 +164,7 @@ fn cache_has_no_room_the_entry_is_not_kept() {
     said("", &[(CACHE, &cache)]);
     let entries = fs::read_dir(&cache).expect("a folder").flatten();
     let longest = entries.map(|e| e.metadata().expect("a file").len()).max();
-    // An entry is longer than the library in it: that has room, and the entry has not.
+    // An entry is longer than its library: the library fits, the entry does not.
     let blocks = (longest.expect("an entry") - 1) / 512;
     fs::remove_dir_all(&cache).expect("a folder");
     let limit = format!("trap '' XFSZ; ulimit -f {blocks};");
@@ -192,7 +193,7 @@ fn may_mount() -> bool {
     may
 }
 
-/// Gives a child file systems of its own; it begins again behind the mount.
+/// Mounts a file system for a child, which then restarts itself.
 fn mounted(options: &str, at: &Path) -> String {
     let at = at.display();
     format!(

@@ -1,4 +1,4 @@
-//! Engines that are dropped while something of theirs is used: results, programs, runs and compilations of other threads.
+//! Engines dropped while other threads use their results, programs, runs or compilations.
 
 use crate::{long, numbered, value_of_numbered, within_a_minute};
 use livefusion::KernelCache;
@@ -28,7 +28,7 @@ fn engine_is_dropped_results_and_prepared_programs_stay() {
         drop(engine);
         assert_eq!(result, [2.25, 4.0, 16.0], "{name}");
         assert_eq!(squares.sum().force(), Ok(22.25), "{name}");
-        // Of the lengths that it was compiled for, and of others.
+        // With the lengths that it was compiled for, and others.
         assert_eq!(total.call(&xs), Ok(10.5), "{name}");
         assert_eq!(total.call(&xs.append(&xs)), Ok(21.0), "{name}");
     }
@@ -80,7 +80,7 @@ fn engine_is_dropped_while_c_is_compiled_in_the_background() {
             let asked = ["C asked for", "compiled as C"];
             assert!(asked.iter().any(|w| explained.contains(w)), "{explained}");
             drop(engine);
-            // The thread in the background serves the next engine.
+            // The background thread serves the next engine.
             assert_eq!(numbered(k, 99).force(), Ok(value_of_numbered(k, 99)));
         }
     });

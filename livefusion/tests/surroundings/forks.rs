@@ -1,4 +1,6 @@
-//! A forked child has none of its parent's threads, and their locks stay locked: it forces all the same.
+//! Forces in forked children.
+//!
+//! A child has none of its parent's threads, whose locks may stay locked.
 
 use crate::{ALONE, MINUTE, alone, eager, is_alone, long, numbered, value_of_numbered};
 use livefusion::prelude::*;
@@ -7,11 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Runs `child` in a forked child, which must say that it worked before a minute is over.
+/// Runs `child` in a forked process, which must report success within a minute.
 fn in_a_fork(child: impl FnOnce() -> Result<(), String>) {
     assert!(std::env::var_os(ALONE).is_some(), "other tests fork, too");
-    // SAFETY: the child has one thread, which leaves without a return from here. It allocates, which the system's
-    // library allows behind a fork.
+    // SAFETY: the child has one thread, which leaves without a return from here. It allocates,
+    // which the system's library allows behind a fork.
     let id = unsafe { libc::fork() };
     assert!(id >= 0, "no fork");
     if id == 0 {
@@ -54,7 +56,7 @@ fn same<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// Threads of this process that an engine started.
+/// The number of threads that engines of this process started.
 fn helpers() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").expect("threads");
     let name = |t: std::io::Result<std::fs::DirEntry>| {
@@ -79,7 +81,7 @@ fn fork_after_forces_the_child_forces_old_and_new_programs() {
         ("C", Engine::c()),
     ];
     let expected = long().force_with(&Engine::interp()).expect("it runs");
-    // So many that a radix sort on all threads is worth it.
+    // Enough elements for a radix sort on all threads.
     let mixed: Vec<u64> = (0..200_000u64).map(|i| i * 7919 % 200_003).collect();
     let mut sorted = mixed.clone();
     sorted.sort_unstable();
@@ -130,7 +132,7 @@ fn fork_while_other_threads_force_the_child_forces() {
     let work = |engine: &Engine, k: u64| {
         let got = numbered(k, 300).force_with(engine);
         same("numbered", got, value_of_numbered(k, 300))?;
-        // Its memory is recycled, and is dropped again.
+        // Large memory is recycled, and is dropped again.
         let large = iota(20_000).map(|i| i + 1).force_with(engine);
         same("large", large.map(|l| l[19_999]), 20_000)?;
         let at = livefusion::Loc::in_text("fork", 1, k as u32 % 100);
@@ -150,7 +152,7 @@ fn fork_while_other_threads_force_the_child_forces() {
         }
         for _ in 0..15 {
             let now = next.load(Ordering::Relaxed);
-            // Programs that the others compile just now, and new ones.
+            // Programs that other threads compile at the moment, and new ones.
             let child = || (now..now + 5).try_for_each(|k| work(&engines[k as usize % 2], k));
             in_a_fork(child);
         }

@@ -1,5 +1,6 @@
-//! Events around a program: forks, panics of callbacks, dropped engines, many programs, full disks, many threads.
-//! They are apart from the other tests since they fork, and count memory and mappings of the process.
+//! Process-level tests: forks, panics, dropped engines, full disks, many threads and programs.
+//!
+//! These tests are separate because they fork, and count memory and mappings of the process.
 #![cfg(target_os = "linux")]
 
 mod callbacks;
@@ -18,10 +19,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// Nothing here takes so long, unless it never ends.
+/// A limit that only endless work exceeds.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Set in a child of this process that runs one test.
+/// The variable that marks a child process with one test.
 const ALONE: &str = "LIVEFUSION_TEST_ALONE";
 
 /// Whether this process runs one test for another.
@@ -29,7 +30,7 @@ fn is_alone() -> bool {
     std::env::var_os(ALONE).is_some()
 }
 
-/// Runs a test of this program in a process of its own, behind a command of a shell, and gives its output.
+/// Runs a test of this program in its own process, after a shell command, and returns its output.
 fn alone(test: &str, before: &str, variables: &[(&str, &str)], limit: Duration) -> String {
     let script = format!("{before} exec \"$0\" --exact {test} --nocapture");
     let child = Command::new("sh")
@@ -46,7 +47,8 @@ fn alone(test: &str, before: &str, variables: &[(&str, &str)], limit: Duration) 
     let (send, ended) = channel();
     std::thread::spawn(move || send.send(child.wait_with_output()));
     let Ok(output) = ended.recv_timeout(limit) else {
-        // SAFETY: the number is that of a child that was not waited for to its end, and of its group.
+        // SAFETY: the number is that of a child that was not waited for to its end, and of its
+        // group.
         unsafe { libc::kill(-(id as libc::pid_t), libc::SIGKILL) };
         panic!("{test} came to no end");
     };
@@ -57,7 +59,7 @@ fn alone(test: &str, before: &str, variables: &[(&str, &str)], limit: Duration) 
     said.into_owned()
 }
 
-/// The result of `body`; a failed test if it takes too long.
+/// Returns the result of `body`, or fails the test after a minute.
 fn within_a_minute<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     let (send, ended) = channel();
     std::thread::spawn(move || send.send(body()));
@@ -72,7 +74,7 @@ fn eager(threads: usize) -> Engine {
     builder.threads(threads).eager().build()
 }
 
-/// A program of which no other number has the code: divisors shape it.
+/// A program whose code is unique to `k`, because divisors are part of the code.
 fn numbered(k: u64, n: u64) -> Array<u64, Ix0> {
     let xs = iota(n).map(|i| i % (k + 2));
     match k % 4 {
@@ -83,7 +85,7 @@ fn numbered(k: u64, n: u64) -> Array<u64, Ix0> {
     }
 }
 
-/// Its value.
+/// The value of `numbered`.
 fn value_of_numbered(k: u64, n: u64) -> u64 {
     let xs = (0..n).map(|i| i % (k + 2));
     match k % 4 {
@@ -100,7 +102,7 @@ fn value_of_numbered(k: u64, n: u64) -> u64 {
     }
 }
 
-/// So long that threads share it, and that it is compiled.
+/// Long enough for threads to share it, and for compilation.
 fn long() -> Array<f64, Ix0> {
     iota(1_000_000).map(|i| i.cast::<f64>() * 0.1).sum()
 }

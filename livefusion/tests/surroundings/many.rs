@@ -1,7 +1,9 @@
-//! Many programs in one process: memory, mappings and time for each stay as they are, since old programs go.
+//! Many programs in one process: memory, mappings and time per program stay constant.
 //!
-//! `LIVEFUSION_MANY=interp:100000,jit:100000,c:300` says how many of each in place of the short numbers; with
-//! `--nocapture` the figures are printed.
+//! The cache evicts old programs.
+//!
+//! `LIVEFUSION_MANY=interp:100000,jit:100000,c:300` sets the numbers of programs. With
+//! `--nocapture`, the figures are printed.
 
 use crate::{MINUTE, alone, is_alone, numbered, value_of_numbered};
 use livefusion::KernelCache;
@@ -11,10 +13,10 @@ use std::time::Instant;
 
 const MANY: &str = "LIVEFUSION_MANY";
 
-/// The engine keeps so many programs in the short form.
+/// The number of programs that the engine keeps in the short form.
 const KEPT: u64 = 128;
 
-/// KiB that the process has in memory, and its mappings.
+/// Resident KiB of the process, and its mappings.
 fn held() -> (u64, u64) {
     let status = read_to_string("/proc/self/status").expect("of this process");
     let resident = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
@@ -23,7 +25,7 @@ fn held() -> (u64, u64) {
     (kib.expect("a number"), maps.lines().count() as u64)
 }
 
-/// How many programs were asked for.
+/// The requested number of programs.
 fn asked(backend: &str, short: u64) -> u64 {
     let all = std::env::var(MANY).unwrap_or_default();
     let own = all
@@ -32,7 +34,8 @@ fn asked(backend: &str, short: u64) -> u64 {
     own.map_or(short, |n| n.parse().expect("a number"))
 }
 
-/// Forces so many programs, and compares memory and mappings behind the first third with those at the end.
+/// Forces the requested number of programs. Compares memory and mappings after the first third with
+/// those at the end.
 fn many(test: &str, backend: &str, short: u64, engine: impl FnOnce(usize) -> Engine) {
     let programs = asked(backend, short);
     if !is_alone() {
@@ -73,7 +76,7 @@ fn many(test: &str, backend: &str, short: u64, engine: impl FnOnce(usize) -> Eng
     assert_eq!((counters.misses, counters.hits), (programs, 0));
     assert_eq!(counters.programs + counters.evicted, programs);
     assert!(counters.programs <= kept, "{counters:?}");
-    // The first one went long ago; it is compiled anew, and the last one is still there.
+    // The first program was evicted and is compiled again; the last one is still cached.
     for k in [0, programs - 1] {
         assert_eq!(
             numbered(k, 100).force_with(&engine),

@@ -1,4 +1,4 @@
-//! `livefusion/src/array`.
+//! Untyped forms of `livefusion/src/array`.
 
 mod anything;
 mod closures;
@@ -18,17 +18,17 @@ fn body(params: &[Ty], f: impl FnOnce(&[Field]) -> Field) -> Body {
     trace(params, |p| Fields::from_iter([f(p)]))
 }
 
-/// An operator of two numbers of a type.
+/// A binary operator on one type.
 fn operator(op: Op, ty: Ty) -> Body {
     body(&[ty, ty], |p| Field::op(op, p, place()))
 }
 
-/// A body without parameters that is a number.
+/// A constant body without parameters.
 fn number(n: i64) -> Body {
     body(&[], |_| Exp::lit(n).field())
 }
 
-/// Whether a number is of a kind.
+/// A body that tests whether a number is odd.
 fn odd() -> Body {
     body(&[Ty::I64], |x| {
         let [zero, two] = [0, 2].map(|n| Exp::lit(n as i64).field());
@@ -44,7 +44,7 @@ fn is_odd(x: Exp<i64>) -> Exp<bool> {
     (x % 2).ne(0)
 }
 
-/// An array in memory, a function of the index, a stream.
+/// An array in memory, an index function, and a stream.
 fn all_kinds() -> [Array<i64>; 3] {
     let xs = Array::from(vec![3i64, 3, -1, 4, 4, 4, 1]);
     let ys = iota(6).map(|i| (i / 2).cast::<i64>());
@@ -373,7 +373,7 @@ fn operators() {
     let pair = Array::scalar((1i64, 2.0f64));
     let wrong = call("add").operator(Op::Add, &[xs.node().clone(), pair.node().clone()]);
     mistake(&wrong, "add", one_each, "(i64, f64)");
-    // What an operand has wrong comes before what is wrong with them.
+    // An operand's error takes precedence over an error in the call.
     let sum = call("sum").sum(Array::from(vec![true]).node());
     let wrong = call("add").operator(Op::Add, &[pairs().node().clone(), sum]);
     mistake(&wrong, "sum", "elements of one number each", "bool");

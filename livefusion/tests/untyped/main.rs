@@ -1,4 +1,4 @@
-//! The untyped forms of combinators: each gives what the typed one gives, and mistakes stay in the node.
+//! Untyped forms of combinators: equal to the typed forms; errors stay in the node.
 
 mod array;
 mod ranked;
@@ -10,17 +10,17 @@ use livefusion::runtime::force_nodes;
 use livefusion::{Engine, Error, ErrorKind, Loc, Result};
 use std::sync::Arc;
 
-/// The place in a text of which the tests' untyped calls are.
+/// The text location of the tests' untyped calls.
 fn place() -> Loc {
     Loc::in_text("test.lf", 3, 14)
 }
 
-/// A call of a combinator in that text.
+/// A combinator call at that location.
 fn call(name: &'static str) -> Builder {
     Builder::at(name, place())
 }
 
-/// The words of a node's fields, one field behind the other.
+/// The words of all fields of a node, field after field.
 fn words(node: &Arc<Node>) -> Result<Vec<u64>> {
     let values = force_nodes(Engine::default_engine(), std::slice::from_ref(node))?;
     Ok(values.iter().flat_map(words_of).collect())
@@ -38,15 +38,15 @@ fn words_of(value: &Value) -> Vec<u64> {
     }
 }
 
-/// Both nodes have the same types, rank and elements.
+/// Asserts equal types, rank and elements of two nodes.
 #[track_caller]
 fn same(untyped: &Arc<Node>, typed: &Arc<Node>) {
     assert_eq!((&untyped.types, untyped.rank), (&typed.types, typed.rank));
     assert_eq!(words(untyped), words(typed), "{}", untyped.name);
 }
 
-/// The node has a mistake of the combinator `name` at the place of the tests' calls, in which what was expected and what was
-/// there are these.
+/// Asserts that a node has an error of the combinator `name` at the tests' location, with these
+/// expected and actual values.
 #[track_caller]
 fn mistake(node: &Arc<Node>, name: &str, expected: &str, got: &str) {
     let error = words(node).expect_err("a mistake");

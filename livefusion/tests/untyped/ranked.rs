@@ -1,4 +1,4 @@
-//! `livefusion/src/ranked`.
+//! Untyped forms of `livefusion/src/ranked`.
 
 mod anything;
 mod elements;
@@ -25,7 +25,7 @@ fn op(op: Op, args: &[Field]) -> Field {
     Field::op(op, args, place())
 }
 
-/// An operator of two numbers of a type.
+/// A binary operator on one type.
 fn operator(o: Op, ty: Ty) -> Body {
     body(&[ty, ty], |p| op(o, p))
 }
@@ -76,7 +76,7 @@ fn scalar() -> Arc<Node> {
 
 type Along = fn(Builder, &Arc<Node>, usize) -> Arc<Node>;
 
-/// The combinators that take an axis, of it.
+/// The combinators that take an axis.
 fn of_an_axis() -> Vec<(&'static str, Along)> {
     vec![
         ("reverse", |b, x, k| b.reverse_along(x, k)),
@@ -145,7 +145,7 @@ fn axes_that_are_not_there() {
             "{why}"
         );
         assert!(why.to_string().contains("expected"), "{why}");
-        // A mistake of an array stays the one that it is.
+        // The error of an array is unchanged.
         let wrong = call("wrong").reverse_along(m.node(), 9);
         assert_eq!(error(&make(call(name), &wrong, 0)).combinator, "wrong");
     }

@@ -1,4 +1,4 @@
-//! `livefusion/src/segmented`, `nested` and `iterate`.
+//! Untyped forms of `livefusion/src/segmented`, `nested` and `iterate`.
 
 use crate::{call, error, mistake, place, same, words, words_of};
 use livefusion::ErrorKind;
@@ -18,7 +18,7 @@ fn body(params: &[Ty], f: impl FnOnce(&[Field]) -> Field) -> Body {
     trace(params, |p| Fields::from_iter([f(p)]))
 }
 
-/// An operator of two numbers of a type.
+/// A binary operator on one type.
 fn operator(op: Op, ty: Ty) -> Body {
     body(&[ty, ty], |p| Field::op(op, p, place()))
 }
@@ -258,7 +258,7 @@ fn mistakes_in_closures_on_segments() {
     mistake(&first(scalar), "map_segments", wanted, got);
     let of = rows().nodes();
     let m = Array::from([[1i64, 2], [3, 4]]);
-    // A mistake of a part stays the one that it is.
+    // The error of a part is unchanged.
     let sum = call("sum").sum(Array::from(vec![true]).node());
     let flat = call("diag").diag(Array::from(vec![1i64]).node());
     let parts = [
@@ -422,7 +422,7 @@ fn errors_of_a_run() {
     assert_eq!(is, ("max", Some(place()), ErrorKind::Empty));
 }
 
-/// Whatever comes in, nothing panics.
+/// Arbitrary operands never panic.
 #[test]
 fn anything_gives_a_value_or_an_error() {
     let flags = Array::from(vec![true, false]);

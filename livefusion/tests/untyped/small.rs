@@ -1,4 +1,7 @@
-//! Small parts: `livefusion/src/array/{flat_map,histogram,adjacent,windows}.rs`, `segmented/{pairs,cut,within}.rs`.
+//! Small combinators in untyped form.
+//!
+//! The sources are `livefusion/src/array/{flat_map,histogram,adjacent,windows}.rs` and
+//! `segmented/{pairs,cut,within}.rs`.
 
 use crate::{call, error, mistake, place, same};
 use livefusion::ErrorKind;
@@ -15,7 +18,7 @@ fn number(x: f64) -> Body {
     })
 }
 
-/// An operator of two numbers of a type.
+/// A binary operator on one type.
 fn operator(op: Op, ty: Ty) -> Body {
     trace(&[ty, ty], |p| {
         Fields::from_slice(&[Field::op(op, p, place())])

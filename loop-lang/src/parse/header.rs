@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
     fn comb_decl(&mut self) -> Parsed<()> {
         let name = self.comb_name()?.to_string();
         let kind = self
-            .name("what the combinator is, such as `map`")?
+            .name("the combinator's name, such as `map`")?
             .to_string();
         let mut slot = None;
         if self.eat_word("at") {
@@ -275,7 +275,7 @@ impl<'a> Parser<'a> {
         self.expect_word(&id)?;
         let comb = self.comb()?;
         let start = self.token().start;
-        let name = self.name("what went wrong, such as `outOfRange`")?;
+        let name = self.name("the trap's name, such as `outOfRange`")?;
         let Some(kind) = TrapKind::ALL.into_iter().find(|k| k.name() == name) else {
             let kinds: Vec<&str> = TrapKind::ALL.iter().map(|k| k.name()).collect();
             let message = format!("expected one of {}, found `{name}`", kinds.join(", "));

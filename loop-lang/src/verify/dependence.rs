@@ -105,7 +105,7 @@ fn lanes(view: &View, faults: &mut Faults) {
                     }
                     defined.iter().for_each(|v| lanes.of[v.index()] = lane);
                 }
-                _ => report(view.l, lane, "what is carried, scanned or stored"),
+                _ => report(view.l, lane, "a carried, scanned or stored value"),
             }
         }
         for exit in &placed.block.exits {

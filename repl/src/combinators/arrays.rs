@@ -1,4 +1,4 @@
-//! Combinators of arrays of rank 1, and of elements whatever the rank is.
+//! Combinators on arrays of rank 1, and elementwise ones for any rank.
 
 use super::scalars::{MAX, MIN};
 use super::{COUNT, Combinator, Elements, F1, F2, Keywords, Kind, OVER, XS, index_of, row};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The named arguments of combinators by index.
 const BINS: Keywords = Keywords::At(&[("count", 2), ("start", 3)]);
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("map", &[XS, F1], "([T], T -> U) => [U]", "[1, 2, 3].map(_ * 2)", map),
@@ -365,7 +365,7 @@ fn map(c: &mut Call<'_, '_>) -> Result<Value> {
     c.give(c.builder.map(&[xs.node], f), elt)
 }
 
-/// All arguments, and the tuple of their elements.
+/// All arguments as nodes, and the tuple of their element types.
 fn arrays(c: &mut Call<'_, '_>) -> Result<(Vec<Arc<Node>>, Elt)> {
     let (mut nodes, mut elts) = (Vec::new(), Vec::new());
     for k in c.from(0) {
@@ -381,7 +381,7 @@ fn zip(c: &mut Call<'_, '_>) -> Result<Value> {
     c.give(c.builder.zip(&nodes), elt)
 }
 
-/// A fold or scan of the elements' own type.
+/// A fold or scan whose state has the element type.
 fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
     let (start, step, elt) = c.start_and_step(1, &xs.elt)?;
@@ -390,7 +390,7 @@ fn scan(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>, Fold) -> Arc<Node>) 
     c.give(make(c.builder, &xs.node, Fold { start, step, style }), elt)
 }
 
-/// A scan of the elements' own type.
+/// A scan whose state has the element type.
 fn running_fold(
     c: &mut Call<'_, '_>,
     make: fn(Builder, Domain<'_>, Fold) -> Arc<Node>,
@@ -403,7 +403,7 @@ fn running_fold(
     c.give_over(&xs, node, elt)
 }
 
-/// A fold of numbers.
+/// A constructor of a fold.
 type Reduce = fn(Builder, Domain<'_>) -> Arc<Node>;
 
 fn reduced(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
@@ -416,13 +416,13 @@ fn reduced(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
     }
 }
 
-/// One of the elements.
+/// A fold that returns one of the elements.
 fn chosen(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
     let xs = c.over(0)?;
     c.give(make(c.builder, xs.domain()), xs.elt().clone())
 }
 
-/// The place of one of the elements.
+/// A fold that returns the index of one of the elements.
 fn placed(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
     let xs = c.over(0)?;
     c.give_like(make(c.builder, xs.domain()), xs.elt().clone())
@@ -434,7 +434,7 @@ fn tested(c: &mut Call<'_, '_>, make: fn(Builder, Domain<'_>, Body) -> Arc<Node>
     c.give_like(make(c.builder, xs.domain(), test), xs.elt().clone())
 }
 
-/// A scan that changes no type.
+/// A scan that keeps the element type.
 fn best(c: &mut Call<'_, '_>, make: Reduce) -> Result<Value> {
     let xs = c.over(0)?;
     c.give_over(&xs, make(c.builder, xs.domain()), xs.elt().clone())
@@ -453,7 +453,7 @@ fn position(c: &mut Call<'_, '_>) -> Result<Value> {
     c.give_like(c.builder.position(&xs.node, test), xs.elt)
 }
 
-/// What changes no type.
+/// A combinator that keeps the element type.
 fn kept(c: &mut Call<'_, '_>, make: fn(Builder, &Arc<Node>) -> Arc<Node>) -> Result<Value> {
     let xs = c.array(0)?;
     c.give(make(c.builder, &xs.node), xs.elt)

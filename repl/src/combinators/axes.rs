@@ -1,4 +1,4 @@
-//! Combinators of arrays of rank 2 and more.
+//! Combinators on arrays of rank 2 and more.
 
 use super::{Combinator, Elements, F1, F2, Kind, XS, index_of, row};
 use crate::eval::{Call, Result};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const ALONG: Kind = Kind::Along;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("transpose", &[XS], "[[T]] => [[T]]", "[[1, 2, 3], [4, 5, 6]].transpose()", |c| {
@@ -95,7 +95,7 @@ pub static ROWS: &[Combinator] = &[
             return c.eval.refuse(format!("expected a shape of {rank} axes or more"), c.at(1));
         };
         let shape = Shape::new(axes);
-        // Axes of its own are the last ones.
+        // The source axes are the last ones of the result index.
         let node = c.builder.backpermute(&xs.node, &shape, |i| i[new..].iter().copied().collect());
         c.give(node, xs.elt)
     }),
@@ -133,7 +133,7 @@ fn pad(c: &mut Call<'_, '_>) -> Result<Value> {
             at,
         );
     };
-    // Of one axis the pair itself will do.
+    // One axis may be given as the pair itself.
     let axes = match axes.iter().any(|a| matches!(a, Value::Tuple(_))) {
         true => axes,
         false => vec![Value::Tuple(axes)],

@@ -1,4 +1,4 @@
-//! Files: `load`, `save`.
+//! File input and output: `load`, `save`.
 
 use super::{Combinator, Kind, row};
 use crate::diagnostic::{Diagnostic, shown};
@@ -17,14 +17,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("load", &[Kind::Text], "(\"file\", option, …) => table, array or arrays", "load \"examples/data/airports.csv\"", load).repeated().also(&["read_csv"]),
     row("save", &[Kind::Any, Kind::Text], "([T] or table or ([T], …), \"file\", \"name\", …) => ()", "[1, 2, 3] |> save \"squares.npy\"", save).repeated(),
 ];
 
-/// Options of CSV files, as the methods of [`io::Csv`] are called, with examples for messages.
+/// Options of CSV files, named like the methods of [`io::Csv`], with examples for messages.
 const OPTIONS: &[(&str, &str)] = &[
     ("delimiter", "(\"delimiter\", \";\")"),
     ("comment", "(\"comment\", \"#\")"),
@@ -40,10 +40,11 @@ const OPTIONS: &[(&str, &str)] = &[
     ("missing_is", "(\"missing_is\", \"NA\", \"-\")"),
 ];
 
-/// A table of a CSV, Parquet or Arrow file, the array of an NPY file, arrays of an NPZ file, elements and nothing else of a file of another name.
+/// Loads a file by its ending. CSV, Parquet and Arrow files give a table, an NPY file an array, and
+/// an NPZ file its arrays. Any other ending means raw elements.
 fn load(c: &mut Call<'_, '_>) -> Result<Value> {
     let path = path(c, 0)?;
-    // What is delayed is a graph, which is no name of anything.
+    // Delayed values are graphs, which cannot be cache keys.
     let is_plain = c.from(0).all(|k| !c.value(k).has_delayed());
     let key = (is_plain && c.eval.loaded.is_some()).then(|| {
         let args = c.from(0).map(|k| format!("{:?}", c.value(k)));
@@ -95,19 +96,19 @@ fn load(c: &mut Call<'_, '_>) -> Result<Value> {
     Ok(value)
 }
 
-/// The endings of files that can be loaded.
+/// The endings of loadable files.
 const LOADED: &str = match cfg!(feature = "arrow") {
     true => ".csv, .tsv, .parquet, .arrow, .npy or .npz",
     false => ".csv, .tsv, .npy or .npz",
 };
 
-/// The endings of files that can be saved.
+/// The endings of savable files.
 const SAVED: &str = match cfg!(feature = "arrow") {
     true => ".npy, .npz, .csv, .parquet, .arrow, .raw or .bin",
     false => ".npy, .npz, .csv, .raw or .bin",
 };
 
-/// That there is a file of this name; else which names beside it are near.
+/// Checks that the file exists. The error suggests similar names in its folder.
 fn is_there(c: &Call<'_, '_>, path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
@@ -131,12 +132,12 @@ fn is_there(c: &Call<'_, '_>, path: &Path) -> Result<()> {
     Err(Box::new(missing))
 }
 
-/// A table, if it was read.
+/// Wraps a table that was read.
 fn read_table(c: &Call<'_, '_>, read: io::Result<io::Table>) -> Result<Value> {
     Ok(Value::Table(Rc::new(Table::new(done(c, read)?))))
 }
 
-/// The arrays of these names; without one, all of them.
+/// The arrays of these names; without names, all of them.
 fn arrays(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     let opened = npz::open(path);
     let mut archive = done(c, opened)?;
@@ -158,7 +159,7 @@ fn arrays(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     })
 }
 
-/// Elements of a type that is given, and perhaps their shape.
+/// Raw elements of the given type, and an optional shape.
 fn elements(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     if c.from(1).is_empty() {
         let note = "of a file of elements and nothing else the type is told, and perhaps the shape: `load(\"a.bin\", \"f32\", (2, 3))`";
@@ -182,7 +183,7 @@ fn elements(c: &mut Call<'_, '_>, path: &Path) -> Result<Value> {
     c.give_flat(c.builder.reshape(&node, Some(shape)))
 }
 
-/// A table, read as options say: tuples that begin with what they are.
+/// Reads a table with options: tuples that begin with the option's name.
 fn table(c: &mut Call<'_, '_>, mut csv: io::Csv) -> Result<Value> {
     for k in c.from(1) {
         let (name, rest) = match c.value(k) {
@@ -210,7 +211,7 @@ fn table(c: &mut Call<'_, '_>, mut csv: io::Csv) -> Result<Value> {
     read_table(c, read)
 }
 
-/// The columns that are wanted, if not all are.
+/// The requested columns, or `None` for all.
 #[cfg(feature = "arrow")]
 fn only(c: &Call<'_, '_>) -> Result<Option<Vec<String>>> {
     let Some(k) = c.from(1).next() else {
@@ -230,7 +231,7 @@ fn only(c: &Call<'_, '_>) -> Result<Option<Vec<String>>> {
     }
 }
 
-/// The reader with an option, if there is such a one.
+/// Applies an option to the reader. Returns `None` for an unknown option.
 fn with_option(csv: io::Csv, name: &str, rest: &[Value]) -> Option<io::Csv> {
     let words = || rest.iter().map(text).collect::<Option<Vec<_>>>();
     match (name, rest) {
@@ -269,7 +270,7 @@ fn byte(value: &Value) -> Option<u8> {
     }
 }
 
-/// What stands for a value that is missing: a literal.
+/// The literal that replaces missing values.
 fn filling(value: &Value) -> Option<io::Value> {
     match value {
         Value::Int(n) => Some(io::Value::Int(*n)),
@@ -287,14 +288,15 @@ fn filling(value: &Value) -> Option<io::Value> {
     }
 }
 
-/// That an option is none.
+/// The error for an unknown option.
 fn no_option(message: String, at: Span) -> Box<Diagnostic> {
     let names: Vec<_> = OPTIONS.iter().map(|(name, _)| *name).collect();
     let known = format!("options are {}", names.join(", "));
     Box::new(Diagnostic::new(message, at).note(known))
 }
 
-/// Says that an array is to be written as NPY or as it is, arrays as NPZ, or a table, or columns, as CSV, Parquet or Arrow.
+/// Plans how to save a value, by the file's ending. Arrays become NPY, raw or NPZ files. Tables and
+/// columns become CSV, Parquet or Arrow files.
 fn save(c: &mut Call<'_, '_>) -> Result<Value> {
     let path = path(c, 1)?;
     let what = match (extension(&path), c.value(0).clone()) {
@@ -327,13 +329,13 @@ fn save(c: &mut Call<'_, '_>) -> Result<Value> {
     Ok(Value::Save(Save { path, at, what }))
 }
 
-/// The one array that a file of one array is made of.
+/// The single array for a file of one array.
 fn one(c: &mut Call<'_, '_>) -> Result<Arc<Node>> {
     no_more(c, 2, "one array has no name")?;
     Ok(c.numbers(0)?.node)
 }
 
-/// The format of columns that an ending means.
+/// The column format of a file ending.
 fn columns(ending: &str) -> Option<Columns> {
     match ending {
         "csv" => Some(Columns::Csv),
@@ -345,7 +347,7 @@ fn columns(ending: &str) -> Option<Columns> {
     }
 }
 
-/// Arrays, and segments, with the names that are given, or numbered.
+/// Arrays and segments, with the given names or numbered.
 fn named_columns(c: &mut Call<'_, '_>, value: Value) -> Result<Vec<(String, Column)>> {
     let mut all = Vec::new();
     for (name, part) in named_parts(c, value, "c")? {
@@ -354,7 +356,7 @@ fn named_columns(c: &mut Call<'_, '_>, value: Value) -> Result<Vec<(String, Colu
     Ok(all)
 }
 
-/// A value as a column.
+/// Converts a value to a column.
 fn column_of(c: &mut Call<'_, '_>, value: Value) -> Result<Column> {
     Ok(match value {
         Value::Segmented(s) => {
@@ -381,7 +383,7 @@ fn column_of(c: &mut Call<'_, '_>, value: Value) -> Result<Column> {
     })
 }
 
-/// Arrays with the names that are given, or numbered.
+/// Arrays with the given names, or numbered.
 fn named(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String, Arc<Node>)>> {
     let parts = named_parts(c, value, prefix)?;
     let nodes = parts
@@ -390,7 +392,7 @@ fn named(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String
     nodes.collect()
 }
 
-/// An array that is to be saved.
+/// An array to save.
 fn node_of(c: &mut Call<'_, '_>, value: Value) -> Result<Arc<Node>> {
     match value {
         Value::Array(a) => c.of_numbers(0, &a.elt).map(|()| a.node),
@@ -402,7 +404,7 @@ fn node_of(c: &mut Call<'_, '_>, value: Value) -> Result<Arc<Node>> {
     }
 }
 
-/// Values with the names that are given, or numbered.
+/// Values with the given names, or numbered.
 fn named_parts(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(String, Value)>> {
     let parts = match value {
         Value::Tuple(parts) => parts,
@@ -420,7 +422,7 @@ fn named_parts(c: &mut Call<'_, '_>, value: Value, prefix: &str) -> Result<Vec<(
 }
 
 impl Save {
-    /// Writes the file, of what was computed before.
+    /// Writes the file from computed values.
     pub fn write(&self) -> io::Result<()> {
         match &self.what {
             Saved::Npy(node) => npy::write_node(&self.path, node),
@@ -469,12 +471,12 @@ fn array(node: Arc<Node>) -> Value {
     Value::Array(Array { node, elt })
 }
 
-/// What was read of the file that the first argument names.
+/// Unwraps a read result; the error points to the first argument.
 fn done<T>(c: &Call<'_, '_>, read: io::Result<T>) -> Result<T> {
     read.or_else(|e| c.eval.refuse(e.to_string(), c.at(0)))
 }
 
-/// An argument that is a file's name, from the session's folder on.
+/// A file name argument, relative to the session's folder.
 fn path(c: &Call<'_, '_>, k: usize) -> Result<PathBuf> {
     match c.value(k) {
         Value::Text(name) => Ok(c.eval.folder.join(&**name)),
@@ -485,7 +487,7 @@ fn path(c: &Call<'_, '_>, k: usize) -> Result<PathBuf> {
     }
 }
 
-/// The arguments from one on, which are names.
+/// The arguments from `first` on, which must be names.
 fn texts(c: &Call<'_, '_>, first: usize) -> Result<Vec<String>> {
     let text = |k: usize| match c.value(k) {
         Value::Text(name) => Ok(name.to_string()),
@@ -497,7 +499,7 @@ fn texts(c: &Call<'_, '_>, first: usize) -> Result<Vec<String>> {
     c.from(first).map(text).collect()
 }
 
-/// That there are no arguments from one on.
+/// Checks that there are no arguments from `first` on.
 fn no_more(c: &Call<'_, '_>, first: usize, why: &str) -> Result<()> {
     match c.from(first).is_empty() {
         true => Ok(()),
@@ -509,7 +511,7 @@ fn extension(path: &Path) -> &str {
     path.extension().and_then(|e| e.to_str()).unwrap_or("")
 }
 
-/// That the name of a file does not say a format that is known.
+/// The error for an unknown file ending.
 fn unknown(c: &Call<'_, '_>, k: usize, known: &str) -> Diagnostic {
     let name = text(c.value(k)).unwrap_or_default();
     let message = format!("expected a file that ends in {known}, got `{name}`");

@@ -1,4 +1,4 @@
-//! Constructors of arrays, and `print`, by the names of NumPy and Python.
+//! Array constructors, and `print`, with the names of NumPy and Python.
 
 use super::{Combinator, Kind, row};
 use crate::eval::{Call, Result};
@@ -7,7 +7,7 @@ use crate::value::{Elt, Range, Value};
 use livefusion::ast::{Body, Const, Field, Fields, Shape};
 use loop_lang::Ty;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("array", &[Kind::Any], "[T] => [T]", "array([1, 2, 3])", |c| c.array(0).map(Value::Array)).also(&["asarray"]),
@@ -33,7 +33,7 @@ fn filled(c: &mut Call<'_, '_>, with: f64) -> Result<Value> {
     c.give(c.builder.replicate(&Shape::new(axes), value), elt)
 }
 
-/// Numbers from a start, 0 if only the end is given, up to an end and without it.
+/// Numbers from a start (0 by default) to an exclusive end.
 fn arange(c: &mut Call<'_, '_>) -> Result<Value> {
     let given: Vec<Value> = c.from(0).map(|k| c.value(k).clone()).collect();
     let (start, end, step) = match given.as_slice() {
@@ -63,7 +63,7 @@ fn arange(c: &mut Call<'_, '_>) -> Result<Value> {
         span: site_span,
         operands: &[],
     };
-    // As many steps as begin before the end.
+    // The number of steps that begin before the end.
     let way = c
         .eval
         .arithmetic(Binary::Sub, site, vec![end, start.clone()])?;
@@ -88,7 +88,7 @@ fn arange(c: &mut Call<'_, '_>) -> Result<Value> {
 }
 
 impl Call<'_, '_> {
-    /// A number as a body without parameters.
+    /// A constant as a body without parameters.
     fn constant(&mut self, of: Const) -> Result<(Body, Elt)> {
         let elt = Elt::Scalar(of.ty);
         let value = Value::Scalar(Fields::from_slice(&[Field::literal(of)]), elt);

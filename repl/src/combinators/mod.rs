@@ -1,5 +1,7 @@
-//! What the library offers, by name: [`all`] gives the combinators, [`SCALARS`] the functions on scalars. Completion, `:help`,
-//! the meaning of `_` and calls all go by these tables.
+//! Tables of combinators, scalar functions and constants.
+//!
+//! [`all`] iterates over the combinators, and [`SCALARS`] lists the scalar functions. Completion,
+//! `:help`, holes (`_`) and calls use these tables.
 
 mod arrays;
 mod axes;
@@ -20,67 +22,67 @@ use crate::value::{Elt, Named, Value};
 use livefusion::Boundary;
 use std::fmt;
 
-/// A combinator.
+/// Describes a combinator.
 pub struct Combinator {
-    /// Its name, which is Rust's.
+    /// Its name, as in Rust.
     pub name: &'static str,
-    /// Other names that people know it by.
+    /// Aliases from other libraries.
     pub aliases: &'static [&'static str],
-    /// What it takes.
+    /// The kinds of its parameters.
     pub params: &'static [Kind],
-    /// Whether the last may be there more than once.
+    /// Whether the last parameter may repeat.
     pub repeats: bool,
     /// Its type, in a line.
     pub ty: &'static str,
     /// An example, which a test evaluates.
     pub example: &'static str,
-    /// The function on scalars of the same name, that is meant where the number of arguments is its.
+    /// The scalar function of the same name, which a call with its number of arguments selects.
     pub scalar: Option<&'static ScalarFunction>,
-    /// The conversion of its arrays' elements.
+    /// The conversion of array elements.
     pub elements: Elements,
-    /// Arguments that have names.
+    /// The named arguments.
     pub keywords: Keywords,
-    /// What builds it.
+    /// The function that builds the node.
     pub build: fn(&mut Call<'_, '_>) -> Result<Value>,
 }
 
-/// Conversions of elements before a combinator takes them.
+/// Lists conversions of elements before a combinator takes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Elements {
-    /// None.
+    /// No conversion.
     Kept,
-    /// Truth values are numbers.
+    /// Booleans become numbers.
     Numbers,
-    /// Counts are signed, so that there may be numbers below 0 among them.
+    /// Counts become signed, since results may be negative.
     Signed,
-    /// All arrays have elements of one type.
+    /// All arrays get one element type.
     Alike,
 }
 
-/// Arguments with names, `name = value`, beside `axis` and `dtype`.
+/// Lists named arguments, `name = value`, besides `axis` and `dtype`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keywords {
-    /// None.
+    /// No named arguments.
     None,
     /// One of this name, which is the last argument.
     Last(&'static str),
-    /// Any: columns with their functions.
+    /// Any names: columns with their functions.
     Columns,
-    /// Those of these names, which stand at these places among the arguments.
+    /// These names, at these argument positions.
     At(&'static [(&'static str, usize)]),
 }
 
-/// What a parameter takes.
+/// Lists kinds of parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Kind {
     Array,
     Segments,
-    /// An array along an axis or several.
+    /// An array along one or several axes.
     Along,
     /// An array, an array along axes, or segments.
     Over,
-    /// Of so many arguments.
+    /// A function of this number of arguments.
     Function(usize),
     /// A function of one argument, a key, or of two, an order.
     Key,
@@ -95,7 +97,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// For messages.
+    /// Returns the expected kind, for messages.
     pub fn expected(self) -> &'static str {
         match self {
             Kind::Array | Kind::Over => "an array",
@@ -113,7 +115,7 @@ impl Kind {
         }
     }
 
-    /// How a hint shows it.
+    /// The placeholder in a hint.
     fn hint(self) -> &'static str {
         match self {
             Kind::Array | Kind::Over => "xs",
@@ -137,10 +139,10 @@ const F1: Kind = Kind::Function(1);
 const F2: Kind = Kind::Function(2);
 const XS: Kind = Kind::Array;
 const OVER: Kind = Kind::Over;
-/// What counts are, and places.
+/// The element type of counts and indices.
 const COUNT: Elt = Elt::Count;
 
-/// The type of an index of an array of so many axes.
+/// The index type of an array of this rank.
 fn index_of(rank: usize) -> Elt {
     match rank {
         1 => COUNT,
@@ -189,12 +191,12 @@ impl Combinator {
         }
     }
 
-    /// Whether it can be called with so many arguments.
+    /// Returns whether it accepts `n` arguments.
     pub fn takes(&self, n: usize) -> bool {
         n == self.params.len() || self.repeats && n > self.params.len()
     }
 
-    /// How many arguments it takes, in words.
+    /// Returns its number of arguments, in words.
     pub fn arity(&self) -> String {
         let n = self.params.len();
         let s = if n == 1 { "" } else { "s" };
@@ -202,12 +204,12 @@ impl Combinator {
         format!("{least}{n} argument{s}")
     }
 
-    /// Its name and type.
+    /// Returns its name and type.
     pub fn signature(&self) -> String {
         format!("{}: {}", self.name, self.ty)
     }
 
-    /// Its arguments, once its parenthesis is open.
+    /// Returns a hint of its arguments, for an open parenthesis.
     pub fn arguments(&self) -> String {
         let hints: Vec<_> = self.params.iter().map(|k| k.hint()).collect();
         hints.join(", ")
@@ -220,7 +222,7 @@ impl fmt::Debug for Combinator {
     }
 }
 
-/// All combinators.
+/// Returns all combinators.
 pub fn all() -> impl Iterator<Item = &'static Combinator> {
     let families = [
         arrays::ROWS,
@@ -237,18 +239,20 @@ pub fn all() -> impl Iterator<Item = &'static Combinator> {
     families.into_iter().flatten()
 }
 
-/// The combinator of this name or alias.
+/// Returns the combinator of this name or alias.
 pub fn find(name: &str) -> Option<&'static Combinator> {
     all().find(|c| c.name == name || c.aliases.contains(&name))
 }
 
-/// The forms of a combinator: of arrays, of arrays along axes, of segments.
+/// Returns the overloads of a combinator.
+///
+/// They take arrays, arrays along axes, or segments.
 pub fn forms(name: &str) -> impl Iterator<Item = &'static Combinator> {
     let found = find(name).map(|c| c.name);
     all().filter(move |c| Some(c.name) == found)
 }
 
-/// The form of a combinator that so many arguments ask for, the first of this kind.
+/// Selects the overload for `n` arguments, the first of kind `first`.
 pub fn form(of: &'static Combinator, first: Kind, n: usize) -> &'static Combinator {
     if first == Kind::Array {
         return of;
@@ -257,12 +261,14 @@ pub fn form(of: &'static Combinator, first: Kind, n: usize) -> &'static Combinat
     forms(of.name).find(takes).unwrap_or(of)
 }
 
-/// Whether a combinator goes along axes.
+/// Returns whether a combinator works along axes.
 pub fn goes_along(of: &Combinator) -> bool {
     forms(of.name).any(|c| matches!(c.params.first(), Some(Kind::Over | Kind::Along)))
 }
 
-/// The form of today for a name with a suffix: `sum_s`, `sum_axis`.
+/// Returns the current form for an old name with a suffix.
+///
+/// Examples are `sum_s` and `sum_axis`.
 pub fn renamed(name: &str) -> Option<String> {
     let whole = match name {
         "map_s" => "`rows.zip_with_each(values, |x, v| …)`",
@@ -287,10 +293,10 @@ pub fn renamed(name: &str) -> Option<String> {
     Some(format!("`{of}.{name}({more})`"))
 }
 
-/// What may be beyond the ends of an array, beside a constant.
+/// The boundaries of an array, besides a constant.
 static BOUNDARIES: &[&str] = &["Boundary::Clamp", "Boundary::Wrap", "Boundary::Mirror"];
 
-/// What a name stands for that no user has given.
+/// Returns the predefined value of a name.
 pub fn value(name: &str) -> Option<Value> {
     let name = ALIASES
         .iter()
@@ -312,7 +318,7 @@ pub fn value(name: &str) -> Option<Value> {
     Some(scalars::constant(*value))
 }
 
-/// All names that [`value`] knows.
+/// Returns all names that [`value`] knows.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let first = |c: &&Combinator| find(c.name).is_some_and(|first| std::ptr::eq(first, *c));
     let combinators = all()
@@ -326,7 +332,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         .chain(BOUNDARIES.iter().copied())
 }
 
-/// Whether what is called by a name takes a function as this argument: so far a `_` reaches.
+/// Returns whether argument `k` of a call is a function.
+///
+/// Such an argument is the scope of a hole (`_`).
 pub fn takes_function(name: &str, k: usize) -> bool {
     let kind = |c: &Combinator| {
         let last = c.params.last().filter(|_| c.repeats && k > 0);

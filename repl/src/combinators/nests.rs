@@ -1,4 +1,4 @@
-//! Functions on whole arrays: of rows, of segments, of the state of a loop; and loops on scalars.
+//! Functions on whole arrays: rows, segments, loop states; and scalar loops.
 
 use super::{Combinator, F1, Kind, XS, row};
 use crate::eval::{Call, Form, Result, promote};
@@ -8,7 +8,7 @@ use livefusion::nested::OfAll;
 use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("map_rows", &[XS, F1], "([[T]], [T] -> T or [T]) => [T] or [[T]]", "[[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))", |c| {
@@ -26,7 +26,7 @@ pub static ROWS: &[Combinator] = &[
     row("iterate", &[Kind::Count, Kind::Any, F1], "(n, S, S -> S) -> S", "[1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))", iterate),
 ];
 
-/// What a function that makes nodes of a node is called with.
+/// A function from a node to result nodes.
 type OnRow<'f> = &'f mut dyn FnMut(&Arc<Node>) -> Vec<Arc<Node>>;
 
 fn rows_of(
@@ -60,7 +60,7 @@ fn map_segments(c: &mut Call<'_, '_>) -> Result<Value> {
     let mut form = None;
     let all = c.eval.on_arrays(|eval, wrong| {
         builder.map_segments(&parts, |nodes| {
-            // Segments are arrays within, and arrays their elements.
+            // A segment is an array within the closure, and an array's element is a scalar.
             let args = eval.formed(&given.within(), &mut nodes.iter().cloned(), at);
             let mut results = Vec::new();
             let made = args
@@ -74,7 +74,7 @@ fn map_segments(c: &mut Call<'_, '_>) -> Result<Value> {
     of_all(c, &form, &mut all.into_iter())
 }
 
-/// What results are of all segments.
+/// The results of all segments as a value.
 fn of_all(
     c: &mut Call<'_, '_>,
     form: &Form,
@@ -118,7 +118,7 @@ fn iterate_while(c: &mut Call<'_, '_>) -> Result<Value> {
     let (test, next) = (c.value(1).clone(), c.value(2).clone());
     let (test_at, at, builder) = (c.at(1), c.at(2), c.builder);
     let all = c.eval.on_arrays(|eval, wrong| {
-        // Both functions evaluate, one after the other.
+        // Both functions need the evaluator, one after the other.
         let shared = std::cell::RefCell::new((eval, wrong));
         let goes_on = |state: &[Arc<Node>]| {
             let (eval, wrong) = &mut *shared.borrow_mut();
@@ -138,14 +138,14 @@ fn iterate_while(c: &mut Call<'_, '_>) -> Result<Value> {
     c.eval.formed(&form, &mut all.into_iter(), at)
 }
 
-/// A loop on scalars, traced: its start, then its test and step on the state.
+/// A traced scalar loop: its start, then its test and step on the state.
 fn while_loop(c: &mut Call<'_, '_>) -> Result<Value> {
     let (start, test, next) = (c.value(0).clone(), c.value(1).clone(), c.value(2).clone());
     let (at, test_at, next_at, loc) = (c.at(0), c.at(1), c.at(2), c.builder.loc());
     c.eval.scalars("while_loop", at, |eval, wrong| {
         let want = promote::signed(&start.default_elt());
         let (start, elt) = eval.fields(start, Some(&want), at)?;
-        // Both functions evaluate, one after the other.
+        // Both functions need the evaluator, one after the other.
         let shared = std::cell::RefCell::new((eval, wrong));
         let test = |state: &[Field]| {
             let (eval, wrong) = &mut *shared.borrow_mut();
@@ -175,7 +175,7 @@ fn iterate(c: &mut Call<'_, '_>) -> Result<Value> {
             return eval.refuse(message, n_at);
         };
         let n = eval.fields(n, None, n_at)?.0[0];
-        // As a range does, a number below 0 that is known only when it runs gives no steps.
+        // As for a range, a delayed negative number gives no steps.
         let least = Field::literal(Const::zero(ty));
         let n = Field::op(Op::Max, &[n, least], loc).cast(Ty::U64, loc);
         let want = promote::signed(&start.default_elt());

@@ -13,7 +13,7 @@ const WORD: Elt = Elt::Scalar(Ty::U64);
 const INTEGER: Elt = Elt::Scalar(Ty::I64);
 const NUMBER: Elt = Elt::Scalar(Ty::F64);
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("random::bits", &[KEY, N], "(key, n) => [u64]", "random::bits(7, 2)", |c| drawn(c, WORD, Builder::random_bits)),

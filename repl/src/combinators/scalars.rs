@@ -1,17 +1,17 @@
-//! Functions on scalars, and constants.
+//! Scalar functions and constants.
 
 use crate::eval::{Eval, Result, Site};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Field, Fields};
 use loop_lang::{Const, Op, Ty};
 
-/// A function on scalars; of arrays it is taken element by element.
+/// Describes a scalar function, which applies to arrays element by element.
 pub struct ScalarFunction {
-    /// Its name, which is Rust's.
+    /// Its name, as in Rust.
     pub name: &'static str,
-    /// How many arguments it takes.
+    /// The largest number of arguments.
     pub arity: usize,
-    /// How many of them there have to be.
+    /// The smallest number of arguments.
     pub least: usize,
     /// An example, which a test evaluates.
     pub example: &'static str,
@@ -27,12 +27,12 @@ enum Does {
 type Make = fn(&mut Eval<'_>, &[Value], Site<'_>) -> Result<Value>;
 
 impl ScalarFunction {
-    /// Whether it can be called with so many arguments.
+    /// Returns whether it accepts `n` arguments.
     pub fn takes(&self, n: usize) -> bool {
         (self.least..=self.arity).contains(&n)
     }
 
-    /// It applied to as many values as it takes.
+    /// Applies it to as many values as it accepts.
     pub fn apply(&self, eval: &mut Eval<'_>, args: Vec<Value>, site: Site<'_>) -> Result<Value> {
         match self.does {
             Does::Operator(op) => eval.operator(op, site, args),
@@ -72,7 +72,7 @@ const fn made(
     }
 }
 
-/// A type's name, which converts.
+/// A conversion, named like its type.
 macro_rules! ty {
     ($name:literal, $ty:ident) => {
         made($name, 1, concat!($name, "(3)"), |e, x, s| {
@@ -81,12 +81,14 @@ macro_rules! ty {
     };
 }
 
-/// The smaller of two. The combinator that is called so takes one array.
+/// Holds the minimum of two scalars.
+///
+/// The combinator of this name takes one array.
 pub static MIN: ScalarFunction = op("min", 2, Op::Min, "2.min(3)");
-/// The larger of two.
+/// Holds the maximum of two scalars.
 pub static MAX: ScalarFunction = op("max", 2, Op::Max, "2.max(3)");
 
-/// All of them.
+/// Lists the scalar functions.
 #[rustfmt::skip]
 pub static SCALARS: &[ScalarFunction] = &[
     op("abs", 1, Op::Abs, "abs(-3)"),
@@ -173,7 +175,7 @@ pub static SCALARS: &[ScalarFunction] = &[
     ty!("u64", U64), ty!("u32", U32), ty!("u16", U16), ty!("u8", U8), ty!("bool", Bool),
 ];
 
-/// Names that NumPy has for functions on scalars and for types.
+/// Lists NumPy's names for scalar functions and types.
 pub static ALIASES: &[(&str, &str)] = &[
     ("float", "f64"),
     ("int", "i64"),
@@ -205,7 +207,7 @@ pub static ALIASES: &[(&str, &str)] = &[
     ("radians", "to_radians"),
 ];
 
-/// Of floats of one type, whether their tolerances are literals or not; the last argument is a `bool`.
+/// Compares floats of one type with literal or delayed tolerances. The last argument is a `bool`.
 fn isclose(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value> {
     eval.elementwise(site, args.to_vec(), &mut |eval, values| {
         let (floats, equal_nan) = values.split_at(4);
@@ -229,7 +231,7 @@ fn isclose(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value>
     })
 }
 
-/// By comparisons, so that NaN stays NaN.
+/// Clamps by comparisons, so that NaN stays NaN.
 fn clamp(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value> {
     eval.elementwise(site, args.to_vec(), &mut |eval, values| {
         let (elt, values) = eval.alike(values.to_vec(), &|k| site.at(k))?;
@@ -250,7 +252,7 @@ fn clamp(eval: &mut Eval<'_>, args: &[Value], site: Site<'_>) -> Result<Value> {
     })
 }
 
-/// Constants, by their paths.
+/// Lists constants by their paths.
 pub static CONSTANTS: &[(&str, Const)] = &{
     const fn f(x: f64) -> Const {
         Const {

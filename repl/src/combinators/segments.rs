@@ -1,4 +1,4 @@
-//! Combinators of segments.
+//! Combinators on segments.
 
 use super::{COUNT, Combinator, F1, F2, Kind, XS, row};
 use crate::value::Elt;
@@ -6,7 +6,7 @@ use livefusion::segmented::Segments;
 
 const S: Kind = Kind::Segments;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("segmented", &[XS, XS], "([length], [T]) => segments", "segmented([2, 1], [1, 2, 3])", |c| {

@@ -1,4 +1,4 @@
-//! Combinators that sort, and what hangs on them.
+//! Sorts and combinators built on them.
 
 use super::tables::join_tables;
 use super::{COUNT, Combinator, Keywords, Kind, XS, row};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const S: Kind = Kind::Segments;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("sort", &[XS], "[T] => [T]", "[3, 1, 2].sort()", |c| {
@@ -97,6 +97,19 @@ pub static ROWS: &[Combinator] = &[
     row("digitize", &[XS, XS], "([T], [T]) => [u64]", "[0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])", |c| {
         places(c, |builder, xs, edges| builder.searchsorted_right(edges, xs))
     }),
+    row("sort", &[Kind::Along], "[T] along axis => [T]", "[[3, 1, 2], [0, 9, 4]].along(1).sort()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.give(c.builder.sort_along(&xs.node, axis), xs.elt)
+    }),
+    row("argsort", &[Kind::Along], "[T] along axis => [u64]", "[[3, 1, 2], [0, 9, 4]].along(1).argsort()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.give(c.builder.argsort_along(&xs.node, axis), COUNT)
+    }),
+    row("median", &[Kind::Along], "[T] along axis => [f64]", "[[3, 1, 2], [0, 9, 4]].along(0).median()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.of_numbers(0, &xs.elt)?;
+        c.give_flat(c.builder.median_along(&xs.node, axis))
+    }),
     row("sort", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).sort()", |c| {
         let (s, elt) = c.segments(0)?;
         c.give_segments(s.sort(c.builder), elt)
@@ -118,7 +131,7 @@ pub static ROWS: &[Combinator] = &[
     }),
 ];
 
-/// Counts for each element of an array.
+/// A combinator that gives a count for each element of an array.
 fn places(
     c: &mut Call<'_, '_>,
     make: fn(Builder, &Arc<Node>, &Arc<Node>) -> Arc<Node>,

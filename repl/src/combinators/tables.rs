@@ -1,4 +1,4 @@
-//! Tables and dates: groups with their aggregates, joins, the first rows; dates of texts, spans of time.
+//! Tables and dates: groups, aggregates, joins, `head`; parsed dates, time spans.
 
 use super::{COUNT, Combinator, F1, Keywords, Kind, XS, row};
 use crate::diagnostic::{Diagnostic, shown};
@@ -14,10 +14,10 @@ use livefusion::segmented::Segments;
 use loop_lang::Ty;
 use std::sync::Arc;
 
-/// How many elements `head` gives.
+/// The number of elements that `head` returns.
 const HEAD: u64 = 5;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("head", &[XS], "[T] => [T], the first 5", "(1..10).head()", |c| {
@@ -33,7 +33,7 @@ pub static ROWS: &[Combinator] = &[
     row("seconds", &[Kind::Any], "n => duration", "days(1) / seconds(1)", |c| spans(c, Time::Span, SECOND)),
 ];
 
-/// Elements with equal keys together, or runs of neighbours that belong together.
+/// Groups elements by key, or groups runs of neighbours by a test.
 fn group_by(c: &mut Call<'_, '_>) -> Result<Value> {
     let xs = c.array(0)?;
     if c.parameters(1) != Some(1) {
@@ -54,7 +54,8 @@ fn group_by(c: &mut Call<'_, '_>) -> Result<Value> {
     Ok(Value::Tuple(vec![c.give(found, elt)?, groups]))
 }
 
-/// The names of a key's parts: those of the columns that they are, else `key`, or `key0`, `key1` and so on.
+/// The names of a key's parts: the names of their columns if they are columns, else `key`, or
+/// `key0`, `key1` and so on.
 fn key_names(f: &Value, n: usize) -> Arc<[String]> {
     fn of(e: &Expr) -> Option<String> {
         match &e.kind {
@@ -94,7 +95,7 @@ fn key_names(f: &Value, n: usize) -> Arc<[String]> {
     names.into()
 }
 
-/// The name, or one that is made of it and is none of these.
+/// Returns the name, with suffixes if it is taken.
 fn free_name(mut name: String, taken: &[String]) -> String {
     while taken.contains(&name) {
         name += "_2";
@@ -102,7 +103,7 @@ fn free_name(mut name: String, taken: &[String]) -> String {
     name
 }
 
-/// The name of a column, and its function, of `n = _.len()`; a function alone gives the name itself.
+/// The name and the function of a column, from `n = _.len()`. A plain function has no name.
 fn column(of: &Value) -> (Option<String>, Value) {
     if let Value::Tuple(parts) = of
         && let [Value::Text(name), f] = parts.as_slice()
@@ -112,7 +113,7 @@ fn column(of: &Value) -> (Option<String>, Value) {
     (None, of.clone())
 }
 
-/// A row for each group: its key, and the results of functions of its elements.
+/// A row for each group: its key, and the results of the aggregate functions.
 fn agg(c: &mut Call<'_, '_>) -> Result<Value> {
     let (keys, groups) = match c.value(0) {
         Value::Tuple(parts) => match parts.as_slice() {
@@ -203,7 +204,9 @@ fn no_groups(c: &mut Call<'_, '_>) -> Result<Value> {
     Err(Box::new(Diagnostic::new(message, c.at(0)).note(note)))
 }
 
-/// Rows of two tables whose columns of these names are equal; without names, those that both have.
+/// Joins two tables on equal columns of these names.
+///
+/// Without names, it uses the columns that both have.
 pub fn join_tables(c: &mut Call<'_, '_>) -> Result<Value> {
     let (left, right) = (c.array(0)?, c.array(1)?);
     let (Elt::Row(names, elts), Elt::Row(other_names, others)) = (&left.elt, &right.elt) else {
@@ -269,7 +272,7 @@ pub fn join_tables(c: &mut Call<'_, '_>) -> Result<Value> {
     c.give(node, Elt::Row(names.into(), elts))
 }
 
-/// The dates that texts say.
+/// Parses dates from texts.
 fn date(c: &mut Call<'_, '_>) -> Result<Value> {
     let (value, at) = (c.value(0).clone(), c.at(0));
     let elt = match &value {
@@ -305,7 +308,8 @@ fn date(c: &mut Call<'_, '_>) -> Result<Value> {
     }
 }
 
-/// The counts of the dates in labels, and their unit; moments if one of them has a time.
+/// The counts of the dates in labels, and their unit. The unit is that of date-times if any label
+/// has a time.
 fn dates(labels: &Labels) -> std::result::Result<(Vec<i64>, Time), String> {
     let all: Vec<(i64, Time)> = labels
         .iter()
@@ -319,7 +323,7 @@ fn dates(labels: &Labels) -> std::result::Result<(Vec<i64>, Time), String> {
     Ok((all.iter().map(count).collect(), Time::of(true, is_fine)))
 }
 
-/// So many times a unit.
+/// Multiples of a time unit.
 fn spans(c: &mut Call<'_, '_>, time: Time, unit: i64) -> Result<Value> {
     let (value, at) = (c.value(0).clone(), c.at(0));
     let site = Site {

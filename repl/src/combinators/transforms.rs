@@ -1,4 +1,6 @@
-//! Fourier transforms. Complex numbers are pairs of floats.
+//! Fourier transforms.
+//!
+//! Complex numbers are pairs of floats.
 
 use super::{Combinator, Kind, XS, row};
 use crate::eval::{Call, Result};
@@ -10,7 +12,7 @@ use std::sync::Arc;
 
 const S: Kind = Kind::Segments;
 
-/// All of them.
+/// Lists the combinators.
 #[rustfmt::skip]
 pub static ROWS: &[Combinator] = &[
     row("fft", &[XS], "[(float, float)] => [(float, float)]", "[(1.0, 0.0), (0.0, 1.0)].fft()", |c| whole(c, Builder::fft)),
@@ -43,7 +45,7 @@ fn pair(float: &Elt) -> Elt {
     Elt::Tuple(vec![float.clone(), float.clone()])
 }
 
-/// The type of the first argument's elements, which have to be floats; where they are others, `f64` is expected.
+/// The float type of the first argument's elements. For other types, `f64` is expected.
 fn real(c: &mut Call<'_, '_>, elt: &Elt) -> Result<Elt> {
     let float = match elt.scalar() {
         Some(Ty::F32) => Ty::F32,
@@ -54,7 +56,7 @@ fn real(c: &mut Call<'_, '_>, elt: &Elt) -> Result<Elt> {
     Ok(float)
 }
 
-/// The type of the parts of the first argument's elements, which have to be pairs of floats.
+/// The float type of the pairs in the first argument.
 fn complex(c: &mut Call<'_, '_>, elt: &Elt) -> Result<Elt> {
     let float = match elt {
         Elt::Tuple(parts) if parts.first() == Some(&Elt::Scalar(Ty::F32)) => Ty::F32,

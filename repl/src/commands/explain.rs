@@ -1,4 +1,4 @@
-//! `:explain`: a line that says all, then the report.
+//! `:explain`: a summary line, then the report.
 
 use super::{asked_for, explained, nodes};
 use crate::session::{Answer, Session};
@@ -6,14 +6,14 @@ use crate::source::Span;
 use livefusion::runtime::{ExplainedApart, Explanation, Place};
 use std::collections::HashSet;
 
-/// The lines of its answer, for `:help explain`.
+/// Holds the lines of its answer, for `:help explain`.
 pub const MORE: &str = r#"
 The first line is the summary: the loops, the arrays that pass between them in memory, and external parts, as sorts.
 Below it each loop has its combinators, its bytes, and the reasons that part it from others.
 `:explain schedule EXPRESSION` also shows the schedule of each loop.
 "#;
 
-/// Explains an expression; its schedules only where they are asked for.
+/// Explains an expression, with its schedules on request.
 pub fn explain(s: &mut Session, at: Span) -> Result<Answer, String> {
     let (with_schedule, at) = asked_for(s, at, "schedule");
     let nodes = nodes(s, at)?;
@@ -25,7 +25,7 @@ pub fn explain(s: &mut Session, at: Span) -> Result<Answer, String> {
     Ok(Answer::of(format!("{summary}\n{e}\n")))
 }
 
-/// Leaves schedules out: they depend on the machine, and on earlier runs.
+/// Drops schedules, which depend on the machine and on earlier runs.
 fn without_schedules(e: &mut Explanation) {
     for l in &mut e.loops {
         (l.schedule, l.tier) = (None, None);
@@ -77,7 +77,7 @@ impl Summary {
     }
 }
 
-/// The number of arrays that loops leave for others.
+/// The number of arrays that loops write for other consumers.
 fn intermediate(e: &Explanation, is_inputs: bool) -> usize {
     let calls = e.calls();
     let is_array = |call: &usize| calls.get(*call).is_some_and(|c| c.shape.contains('['));

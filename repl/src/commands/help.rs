@@ -1,4 +1,4 @@
-//! `:help`: what there is, and what it does.
+//! `:help`: the list of topics, and help on one name.
 
 use super::{COMMANDS, find, word};
 use crate::combinators::{self, SCALARS};
@@ -10,7 +10,7 @@ use crate::{display, grammar, nearest};
 use livefusion::docs;
 use std::fmt::Write as _;
 
-/// The list of all, or what a name stands for.
+/// Lists all topics, or explains one name.
 pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
     let name = word(s, at);
     if name.is_empty() {
@@ -59,7 +59,7 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
         let text = format!(":{} {}\n  {}\n{}", c.name, c.argument, c.help, c.more);
         return Ok(Answer::of(text));
     }
-    // A constant, a boundary, or what a user has named.
+    // A constant, a boundary, or a user's name.
     if let Some(value) = s
         .env
         .get(&name)
@@ -83,7 +83,7 @@ pub fn help(s: &mut Session, at: Span) -> Result<Answer, String> {
     Err(s.draw(&unknown))
 }
 
-/// Names in lines that are not too long.
+/// Wraps names into lines of limited length.
 fn wrapped(names: &[&str]) -> String {
     let (mut text, mut line) = (String::new(), String::from(" "));
     for name in names {

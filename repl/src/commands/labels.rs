@@ -1,4 +1,4 @@
-//! The texts around a picture: `title "TEXT"` behind the arrays, or `title = "TEXT"` among them.
+//! Labels of a picture: `title "TEXT"` after the arrays, or `title = "TEXT"` among them.
 
 use super::refuse;
 use crate::diagnostic::Diagnostic;
@@ -6,10 +6,10 @@ use crate::session::Session;
 use crate::source::Span;
 use livefusion_plot::Picture;
 
-/// Texts behind the arrays.
+/// The labels after the arrays.
 const WORDS: [&str; 4] = ["title", "x", "y", "legend"];
 
-/// Names of arguments, and the words that they stand for.
+/// Names of arguments, and their labels.
 const NAMES: [(&str, &str); 8] = [
     ("title", "title"),
     ("xlabel", "x"),
@@ -21,7 +21,7 @@ const NAMES: [(&str, &str); 8] = [
     ("labels", "legend"),
 ];
 
-/// The texts around a picture.
+/// Holds the labels of a picture.
 #[derive(Default)]
 pub struct Labels {
     title: String,
@@ -31,13 +31,13 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// A picture with these texts.
+    /// Adds the labels to a picture.
     pub fn around(self, picture: Picture) -> Picture {
         let picture = picture.title(self.title).x(self.x).y(self.y);
         picture.legend(self.legend)
     }
 
-    /// A picture of characters with these texts above and below.
+    /// Adds the labels above and below a picture of characters.
     pub fn around_bars(&self, bars: &str) -> String {
         let title = Some(&self.title).filter(|t| !t.is_empty());
         let title = title.map(|t| format!("{t}\n")).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Labels {
         format!("{title}{bars}{}{end}", below.join(", "))
     }
 
-    /// Takes the texts that stand behind the arrays.
+    /// Parses the labels after the arrays.
     pub fn behind(&mut self, s: &Session, at: Span) -> Result<(), String> {
         let mut rest = s.sources.slice(at).trim();
         while !rest.is_empty() {
@@ -67,7 +67,7 @@ impl Labels {
         Ok(())
     }
 
-    /// Takes a named argument; false if it is none.
+    /// Parses a named argument, or returns false for any other.
     pub fn named(&mut self, s: &Session, at: Span) -> Result<bool, String> {
         let Some((name, value)) = named(s.sources.slice(at)) else {
             return Ok(false);
@@ -118,7 +118,7 @@ fn named(text: &str) -> Option<(&str, &str)> {
     (is_name && !value.starts_with('=')).then_some((name, value))
 }
 
-/// The places of letters that stand in no quotes and no brackets, and the letters.
+/// Returns letters outside quotes and brackets, with their positions.
 pub fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     let (mut depth, mut is_quoted) = (0usize, false);
     text.char_indices().filter(move |(_, c)| {
@@ -133,14 +133,14 @@ pub fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// The word that a text begins with if a text in quotes is behind it, and that text.
+/// The label name at the start of a text if a quoted text follows, and that text.
 fn word(text: &str) -> Option<(&'static str, &str)> {
     let begun = |word: &&'static str| Some((*word, text.strip_prefix(*word)?.trim_start()));
     let found = WORDS.iter().find_map(begun);
     found.filter(|(_, rest)| rest.starts_with('"'))
 }
 
-/// The arrays, and the texts behind them.
+/// Splits the arrays from the labels after them.
 pub fn parted(s: &Session, at: Span) -> (Span, Option<Span>) {
     let text = s.sources.slice(at);
     let blanks = outside(text).filter(|(_, c)| c.is_whitespace());
@@ -156,7 +156,7 @@ pub fn parted(s: &Session, at: Span) -> (Span, Option<Span>) {
     }
 }
 
-/// Texts in quotes, with commas between them, and the rest.
+/// Quoted texts, separated by commas, and the rest.
 fn texts(text: &str) -> Option<(Vec<&str>, &str)> {
     let (first, rest) = text.strip_prefix('"')?.split_once('"')?;
     let rest = rest.trim_start();

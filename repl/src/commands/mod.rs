@@ -1,4 +1,4 @@
-//! The shell's commands: a line that begins with `:`.
+//! The shell's commands: lines that begin with `:`.
 
 mod explain;
 mod help;
@@ -22,24 +22,24 @@ use livefusion::stages;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a command does with what follows it: its answer, or what is wrong, drawn.
+/// The action of a command on its argument. It returns an answer, or a rendered error.
 type Does = fn(&mut Session, Span) -> Result<Answer, String>;
 
-/// A command.
+/// Describes a command.
 pub struct Command {
     /// Its name, without the colon.
     pub name: &'static str,
-    /// What follows it, for `:help`.
+    /// Its argument, for `:help`.
     pub argument: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in a line.
     pub help: &'static str,
-    /// More about it, for `:help NAME`.
+    /// Details, for `:help NAME`.
     pub more: &'static str,
     does: Does,
 }
 
 impl Command {
-    /// Whether an expression follows it.
+    /// Returns whether its argument is an expression.
     pub fn takes_expression(&self) -> bool {
         self.argument.ends_with(E)
     }
@@ -66,13 +66,13 @@ impl Command {
     }
 }
 
-/// The backends that `:backend` knows, and `:time` measures.
+/// Lists the backends for `:backend` and `:time`.
 pub static BACKENDS: &[&str] = &["interp", "jit", "c", "tiered"];
 
 const E: &str = "EXPRESSION";
 const FILE_E: &str = "[FILE] EXPRESSION";
 
-/// All of them.
+/// Lists the commands.
 #[rustfmt::skip]
 pub static COMMANDS: &[Command] = &[
     command("type", E, "its type and shape, without computing it", |s, at| Ok(Answer::of(s.value_of(at)?.ty() + "\n"))),
@@ -99,10 +99,10 @@ pub static COMMANDS: &[Command] = &[
     }),
     command("svg", FILE_E, "the graph as a picture, with loops as boxes", plot::svg),
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
-    command("rust", E, "the same as a program in Rust, with what it needs of what was typed", |s, at| rust::command(s, at).map(Answer::of)),
+    command("rust", E, "the same as a program in Rust, with the definitions that it uses", |s, at| rust::command(s, at).map(Answer::of)),
     command("time", E, "how long it takes on each backend, from literals and files on, and in each part", time::time).with(time::MORE),
     command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as lines, pairs as points, a matrix as an image", plot::plot).with(plot::MORE),
-    command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
+    command("backend", "[NAME]", "the backend that runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {
         if let Some(n) = number(s, at)? {
             s.settings.threads = n.clamp(1, 1024) as usize;
@@ -111,7 +111,7 @@ pub static COMMANDS: &[Command] = &[
         Ok(Answer::of(format!("threads = {}\n", s.settings.threads)))
     }),
     command("set", "[NAME VALUE]", "settings: `show`, the elements shown of each axis; `types`, on or off; `memory`, in MiB", set),
-    command("save", "FILE", "what was typed and good, as a script", |s, at| {
+    command("save", "FILE", "the accepted lines, as a script", |s, at| {
         if word(s, at).is_empty() {
             return Err(refuse(s, at, "expected the name of a file"));
         }
@@ -129,8 +129,8 @@ pub static COMMANDS: &[Command] = &[
         }
         s.load(Path::new(&path)).map_err(|e| refuse(s, at, &e))
     }),
-    command("help", "[NAME]", "this list; what a combinator or a command does", help::help),
-    command("history", "", "what was typed so far", |s, _| {
+    command("help", "[NAME]", "this list; a combinator's or a command's help", help::help),
+    command("history", "", "the lines typed so far", |s, _| {
         let lines = s.typed.iter().map(|t| t.trim_end().to_string() + "\n");
         Ok(Answer::of(lines.collect::<String>()))
     }),
@@ -142,7 +142,7 @@ pub static COMMANDS: &[Command] = &[
     command("exit", "", "ends the session", quit),
 ];
 
-/// The commands that are meant by their names alone, without a colon, as long as nothing else is called so.
+/// Commands that work without a colon, unless the user defined the name.
 static BARE: &[&str] = &["help", "history", "undo", "quit", "exit"];
 
 fn quit(_: &mut Session, _: Span) -> Result<Answer, String> {
@@ -152,7 +152,9 @@ fn quit(_: &mut Session, _: Span) -> Result<Answer, String> {
     })
 }
 
-/// The command that a text is without a colon, as `quit`, `exit()`, `help(sum)`; and its argument.
+/// Parses a command without a colon, and its argument.
+///
+/// Examples are `quit`, `exit()` and `help(sum)`.
 pub fn bare(text: &str) -> Option<(&'static str, &str)> {
     let text = text.trim();
     let end = text
@@ -168,12 +170,12 @@ pub fn bare(text: &str) -> Option<(&'static str, &str)> {
     may_be.then_some((*name, argument))
 }
 
-/// The command of this name.
+/// Returns the command of this name.
 pub fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|c| c.name == name)
 }
 
-/// Runs a command on what follows it.
+/// Runs a command on its argument.
 pub fn run(session: &mut Session, name: &str, at: Span) -> Answer {
     let Some(command) = find(name) else {
         let text = session.sources.text(at.source);
@@ -200,7 +202,7 @@ pub fn run(session: &mut Session, name: &str, at: Span) -> Answer {
     })
 }
 
-/// Whether a word stands before a command's expression, and the rest.
+/// Whether a word precedes a command's expression, and the rest.
 fn asked_for(s: &Session, at: Span, word: &str) -> (bool, Span) {
     let text = s.sources.slice(at);
     let rest = text
@@ -222,7 +224,7 @@ fn refuse(s: &Session, at: Span, message: &str) -> String {
     s.draw(&Diagnostic::new(message, at))
 }
 
-/// What follows a command, as a word.
+/// The argument of a command, as a word.
 fn word(s: &Session, at: Span) -> String {
     let word = s.sources.slice(at).trim();
     let quoted = word.strip_prefix('"').and_then(|w| w.strip_suffix('"'));

@@ -1,4 +1,6 @@
-//! The parts of a computation with their times and bytes: its loops, and its external parts, as sorts.
+//! Times and bytes of a computation's parts: its loops and external parts.
+//!
+//! Sorts are an example of external parts.
 
 use crate::display;
 use crate::session::Session;
@@ -9,12 +11,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A part of a computation.
+/// Holds the time and the traffic of a part.
 pub struct Part {
     name: String,
     time: Duration,
     traffic: Traffic,
-    /// Whether the traffic is that of each step of a loop over arrays.
+    /// Whether the traffic is per step of a loop over arrays.
     in_steps: bool,
 }
 
@@ -30,11 +32,11 @@ impl Part {
     }
 }
 
-/// The loops of a computation, and its external parts in their order.
+/// Holds the loops of a computation and its external parts in order.
 pub struct Parts {
     /// All loops between external parts.
     loops: Part,
-    /// Each of the others.
+    /// The external parts.
     external: Vec<Part>,
 }
 
@@ -86,7 +88,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Computes nodes that need no external parts, and adds that to the loops.
+    /// Computes nodes without external parts, and adds them to the loops.
     fn loops(
         &mut self,
         s: &Session,
@@ -99,18 +101,20 @@ impl Parts {
         Ok(())
     }
 
-    /// Whether all of it is loops.
+    /// Returns whether all of it is loops.
     pub fn are_loops(&self) -> bool {
         self.external.is_empty()
     }
 
-    /// The traffic of all parts, but of steps, whose number is unknown.
+    /// Returns the traffic of all parts, without steps.
+    ///
+    /// The number of steps is unknown.
     pub fn traffic(&self) -> Traffic {
         let whole = self.external.iter().filter(|p| !p.in_steps);
         whole.chain([&self.loops]).map(|p| p.traffic).sum()
     }
 
-    /// Whether there are steps, which the traffic is without.
+    /// Returns whether there are steps, which the traffic excludes.
     pub fn has_steps(&self) -> bool {
         self.external.iter().any(|p| p.in_steps)
     }
@@ -143,7 +147,7 @@ impl fmt::Display for Parts {
     }
 }
 
-/// Traffic in words.
+/// Formats traffic in words.
 pub struct Moved(pub Traffic);
 
 impl fmt::Display for Moved {

@@ -1,4 +1,4 @@
-//! `:plot` and `:svg`: pictures of numbers and of graphs, in the terminal or in a file.
+//! `:plot` and `:svg`: pictures of numbers and graphs, in the terminal or in a file.
 
 use super::labels::{self, Labels, outside};
 use super::{explained, nodes, refuse};
@@ -10,7 +10,7 @@ use crate::{continues, display};
 use livefusion::ast::{Axis, Const, Value as Memory};
 use livefusion_plot::{Chart, Format, Picture, bars};
 
-/// The graph as a picture, or in a file.
+/// Draws the graph, in the answer or in a file.
 pub fn svg(s: &mut Session, at: Span) -> Result<Answer, String> {
     let (file, at) = file(s, at, &["svg"]);
     let nodes = nodes(s, at)?;
@@ -21,7 +21,7 @@ pub fn svg(s: &mut Session, at: Span) -> Result<Answer, String> {
     }
 }
 
-/// How pictures are asked for, for `:help plot`.
+/// Holds the forms of `:plot`, for `:help plot`.
 pub const MORE: &str = r#"
   :plot ys                      numbers as bars in the terminal
   :plot a.svg ys                as a line over their indices; .svg or .png
@@ -35,11 +35,13 @@ pub const MORE: &str = r#"
 Titles, names of axes and legends are named arguments, or stand behind the arrays.
 "#;
 
-/// Numbers as bars in the terminal; in a file as lines, pairs as points, and matrices too.
+/// Draws numbers as bars in the terminal, or a picture in a file.
+///
+/// In a file, arrays become lines, pairs become points, and matrices become images.
 pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
     const FILES: &[&str] = &["svg", "png"];
     let (is_histogram, at) = match first_word(s, at) {
-        // The name of a file may begin as an operator does.
+        // A file name may begin like an operator.
         Some((word, rest)) if s.sources.slice(word) == "histogram" => {
             let is_expression = !continues(s.sources.slice(rest));
             match is_expression || file(s, rest, FILES).0.is_some() {
@@ -89,7 +91,7 @@ pub fn plot(s: &mut Session, at: Span) -> Result<Answer, String> {
     written(s, file, &bytes)
 }
 
-/// One array as bars; or the reason that there are none.
+/// One array as bars, or the reason why it has none.
 fn in_terminal(charts: &[Chart], values: &[Value]) -> Result<String, String> {
     match (charts, values) {
         ([chart @ (Chart::Line(_) | Chart::Histogram(_))], _) => Ok(bars(&chart.heights())),
@@ -103,7 +105,7 @@ fn in_terminal(charts: &[Chart], values: &[Value]) -> Result<String, String> {
     }
 }
 
-/// The error where only a file has room for the picture.
+/// The error where the picture needs a file.
 fn in_a_file(s: &Session, at: Span, why: String) -> String {
     let before = Span {
         end: at.start,
@@ -142,7 +144,7 @@ fn column(array: &Array, k: usize) -> Option<Vec<f64>> {
     Some(words.map(|w| Const::new(column.ty(), w).number()).collect())
 }
 
-/// The chart of a value in memory, or the reason that it has none.
+/// The chart of a value in memory, or the reason why it has none.
 fn chart(value: &Value, is_histogram: bool) -> Result<Chart, String> {
     let found = match value {
         Value::Array(array) => chart_of(array, is_histogram),
@@ -199,7 +201,7 @@ fn between_commas(s: &Session, at: Span) -> Vec<Span> {
     starts.zip(&ends).map(part).collect()
 }
 
-/// The first word of what follows a command, which may be in quotes, and what follows it, if something does.
+/// The first word of a command's argument, which may be in quotes, and the non-empty rest.
 fn first_word(s: &Session, at: Span) -> Option<(Span, Span)> {
     let text = s.sources.slice(at);
     let len = match text.strip_prefix('"') {
@@ -214,7 +216,7 @@ fn first_word(s: &Session, at: Span) -> Option<(Span, Span)> {
     goes_on.then_some((word, Span { start, ..at }))
 }
 
-/// The file that a picture goes to, if one of these is named first, and the rest.
+/// The output file, if the first word has one of these endings, and the rest.
 fn file(s: &Session, at: Span, endings: &[&str]) -> (Option<Span>, Span) {
     let is_file = |word: &str| {
         let ending = word.trim_matches('"').rsplit_once('.').map(|(_, e)| e);
@@ -230,7 +232,7 @@ fn file(s: &Session, at: Span, endings: &[&str]) -> (Option<Span>, Span) {
     }
 }
 
-/// Writes a file that is named at this place.
+/// Writes the file of this name.
 fn written(s: &Session, name: Span, bytes: &[u8]) -> Result<Answer, String> {
     let word = s.sources.slice(name).trim_matches('"');
     let path = s.folder.join(word);

@@ -1,4 +1,4 @@
-//! `:time`: the time of an expression on each backend, its bytes, and the same of its parts.
+//! `:time`: time of an expression per backend, its bytes, and its parts.
 
 use super::parts::{Moved, Parts};
 use super::{BACKENDS, nodes_of};
@@ -13,10 +13,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So long a backend is measured.
+/// The time for which a backend is measured.
 const LONG: Duration = Duration::from_millis(200);
 
-/// The lines of its answer, for `:help time`.
+/// Holds the lines of its answer, for `:help time`.
 pub const MORE: &str = r#"
 Each backend has a line: its best time, the ratio to the fastest, bytes per second, and the time of the first run, which may compile.
 Sorts, joins and loops over arrays are external parts. If there are some, each has its time and bytes, and so have the loops.
@@ -30,7 +30,9 @@ struct Row {
     best: Duration,
 }
 
-/// Runs the expression on each backend, anew each time: also what its names stand for.
+/// Measures the expression on each backend.
+///
+/// Each run evaluates it again, including the definitions of its names.
 pub fn time(s: &mut Session, at: Span) -> Result<Answer, String> {
     let mut loaded = Loaded::default();
     let mut rows = Vec::new();
@@ -77,22 +79,22 @@ pub fn time(s: &mut Session, at: Span) -> Result<Answer, String> {
 
 /// The times on an engine.
 enum Measured {
-    /// The first and the best.
+    /// The first and the best time.
     Times(Duration, Duration),
-    /// None, since the backend cannot run this.
+    /// No times, because the backend cannot run the expression.
     Refused(ErrorKind),
-    /// None, since it was stopped.
+    /// No times, because the run was stopped.
     Late,
 }
 
-/// Runs the expression on an engine, again and again.
+/// Runs the expression on an engine repeatedly.
 fn measured(
     s: &mut Session,
     at: Span,
     engine: &Engine,
     loaded: &mut Loaded,
 ) -> Result<Measured, String> {
-    // The first run is one of its own, as it may compile.
+    // The first run is timed separately, because it may compile.
     let (mut first, mut best, mut all) = (None, None::<Duration>, Duration::ZERO);
     let mut begin = Instant::now();
     loop {
@@ -119,7 +121,7 @@ fn measured(
     }
 }
 
-/// The nodes of the expression, evaluated anew.
+/// The nodes of the expression, evaluated again.
 fn anew(s: &mut Session, at: Span, loaded: &mut Loaded) -> Result<Vec<Arc<Node>>, String> {
     let value = s.value_anew(at, loaded)?;
     nodes_of(s, at, &value)
@@ -138,7 +140,7 @@ fn files(loaded: &Loaded) -> Option<String> {
 /// A line for each backend.
 fn table(rows: &[Row], parts: &Parts) -> String {
     let traffic = parts.traffic();
-    // Lengths that only the run tells, and numbers of steps, leave it unknown.
+    // Traffic is unknown if it depends on delayed lengths or on the number of steps.
     let is_known = traffic.reads.per_element + traffic.writes.per_element == 0;
     let known = (is_known && !parts.has_steps())
         .then(|| traffic.reads.known.saturating_add(traffic.writes.known));
@@ -161,7 +163,7 @@ fn table(rows: &[Row], parts: &Parts) -> String {
     text
 }
 
-/// Bytes per second as people read them.
+/// Bytes per second in readable units.
 fn rate(bytes: u64, time: Duration) -> String {
     let rate = bytes as f64 / time.as_secs_f64().max(1e-9);
     match rate {

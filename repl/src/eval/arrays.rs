@@ -1,4 +1,4 @@
-//! Arrays of what is written: vectors, matrices, segments, ranges.
+//! Array literals: vectors, matrices, segments, ranges.
 
 use super::{Eval, Result, wrong};
 use crate::diagnostic::Diagnostic;
@@ -9,7 +9,7 @@ use livefusion::ast::{self, Axis, Buffer, Const, Field, Fields, Kind, Len, Node,
 use std::sync::Arc;
 
 impl Eval<'_> {
-    /// The array of a vector's elements. Rows of one length are a matrix.
+    /// The array of a vector's elements. Rows of equal length form a matrix.
     pub(super) fn vector(
         &mut self,
         values: Vec<Value>,
@@ -66,7 +66,7 @@ impl Eval<'_> {
         self.array(node, elt, span)
     }
 
-    /// A matrix, or an array of more axes, of its rows.
+    /// A matrix, or an array of higher rank, from its rows.
     fn rows(
         &mut self,
         values: Vec<Value>,
@@ -110,7 +110,7 @@ impl Eval<'_> {
         self.array(node, first.elt, span)
     }
 
-    /// Segments of rows.
+    /// Segments from rows.
     pub(super) fn ragged(&mut self, env: &Env, rows: &[Expr], span: Span) -> Result<Value> {
         let (mut values, mut spans, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows {
@@ -133,7 +133,7 @@ impl Eval<'_> {
         Ok(Value::Segmented(Segmented { lengths, data }))
     }
 
-    /// `a..b` as an array.
+    /// Returns `a..b` as an array.
     pub fn range(&mut self, range: Range, span: Span) -> Result<Array> {
         let Some(end) = range.end else {
             return wrong("expected an array, got a range without an end", span);
@@ -162,7 +162,7 @@ impl Eval<'_> {
                     for e in ends {
                         sides.extend(eval.fields(e, None, span)?.0);
                     }
-                    // In the type itself the difference of two numbers of it may be none.
+                    // The difference of two numbers may overflow their own type.
                     let [start, end] = [0, 1].map(|k| sides[k].cast(Ty::I64, loc));
                     let size = Field::op(Op::Sub, &[end, start], loc);
                     let more = Field::literal(Const::u64(more as u64));
@@ -191,7 +191,7 @@ impl Eval<'_> {
     }
 }
 
-/// The elements of rows that literals are, behind each other: of vectors, and of matrices made of such.
+/// The concatenated elements of literal rows: vectors, and matrices of vectors.
 fn in_memory(rows: &[Arc<Node>]) -> Option<Vec<Arc<Buffer>>> {
     let columns = |n: &Arc<Node>| match n.value.get() {
         Some(ast::Value::Array(columns)) => Some(columns.clone()),

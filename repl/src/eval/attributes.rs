@@ -5,11 +5,11 @@ use crate::source::Span;
 use crate::value::{Array, Elt, Value};
 use livefusion::ast::Axis;
 
-/// The names.
+/// Lists the names of attributes.
 pub const ATTRIBUTES: &[&str] = &["T", "shape", "size", "ndim", "dtype"];
 
 impl Eval<'_> {
-    /// An attribute of an array; none if it has none of this name.
+    /// An attribute of an array, or `None` for an unknown name.
     pub(super) fn attribute(
         &mut self,
         of: &Value,
@@ -43,7 +43,7 @@ impl Eval<'_> {
         }))
     }
 
-    /// How long an array is along each axis.
+    /// The length of an array along each axis.
     pub(super) fn shape_of(&mut self, array: &Array, span: Span) -> Result<Vec<Value>> {
         let known = |n: u64| Value::Int(n.into());
         let Some(shape) = &array.node.shape else {

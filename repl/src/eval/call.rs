@@ -1,4 +1,4 @@
-//! A call of a combinator: its arguments, as what the combinator takes.
+//! Calls of combinators: conversion of arguments to the parameter kinds.
 
 use super::{Eval, Result, mismatch, noun, promote, wrong};
 use crate::combinators::{self, Combinator, Elements, Kind};
@@ -13,17 +13,17 @@ use livefusion::segmented::Segments;
 use loop_lang::Ty;
 use std::sync::Arc;
 
-/// The note where a function of elements treats one as an array.
+/// The note for a function of elements that treats one as an array.
 const OF_WHOLE: &str = "an element is one scalar: `r.map_segments(|s| s.sum())` gives whole segments, \
                         `m.map_rows(|r| r.sum())` whole rows";
 
-/// The arguments of one call, checked for their number.
+/// Holds the arguments of one call, after a check of their number.
 pub struct Call<'e, 's> {
-    /// Who evaluates.
+    /// The evaluator.
     pub eval: &'e mut Eval<'s>,
-    /// What the user called, and where.
+    /// The builder with the called name and its location.
     pub builder: Builder,
-    /// The place of the name that was called.
+    /// The location of the called name.
     pub span: Span,
     args: Vec<Value>,
     spans: Vec<Span>,
@@ -71,7 +71,7 @@ impl<'e, 's> Call<'e, 's> {
         (of.build)(&mut call)
     }
 
-    /// That an argument is a function where one is taken, and none where none is.
+    /// Checks that an argument is a function exactly where the parameter is one.
     fn check(&self, k: usize, kind: &Kind, of: &Combinator) -> Result<()> {
         let value = &self.args[k];
         let is_function = match value {
@@ -95,7 +95,7 @@ impl<'e, 's> Call<'e, 's> {
         Err(Box::new(wrong.note(format!("for example: {}", of.example))))
     }
 
-    /// Gives elements of arrays the types that a combinator needs.
+    /// Converts elements of arrays to the types that a combinator needs.
     fn unify(&mut self, elements: Elements) -> Result<()> {
         let elts = self.args.iter().filter_map(|v| match v {
             Value::Array(a) if a.node.rank > 0 => Some(a.elt.clone()),
@@ -137,22 +137,22 @@ impl<'e, 's> Call<'e, 's> {
         Ok(())
     }
 
-    /// The numbers of the arguments from one on.
+    /// Returns the indices of the arguments from `first` on.
     pub fn from(&self, first: usize) -> std::ops::Range<usize> {
         first..self.args.len()
     }
 
-    /// An argument as it is.
+    /// Returns an argument unchanged.
     pub fn value(&self, k: usize) -> &Value {
         &self.args[k]
     }
 
-    /// The place of an argument.
+    /// Returns the location of an argument.
     pub fn at(&self, k: usize) -> Span {
         self.spans.get(k).copied().unwrap_or(self.span)
     }
 
-    /// An argument that is an array of any rank but 0.
+    /// Returns an array argument of rank 1 or more.
     pub fn array(&mut self, k: usize) -> Result<Array> {
         let at = self.at(k);
         match &self.args[k] {
@@ -175,28 +175,28 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// All numbers of an array of any rank.
+    /// Returns the elements of an array of any rank, which must be numbers.
     pub fn all_numbers(&mut self, k: usize) -> Result<Array> {
         let xs = self.elements(k)?;
         self.of_numbers(k, &xs.elt)?;
         Ok(xs)
     }
 
-    /// All elements of an array of any rank, as what folds them does.
+    /// Returns all elements of an array of any rank, flattened.
     pub fn elements(&mut self, k: usize) -> Result<Array> {
         let Array { node, elt } = self.array(k)?;
         let node = self.builder.reshape(&node, None);
         Ok(Array { node, elt })
     }
 
-    /// An array of numbers, or of tuples of numbers.
+    /// Returns an array of numbers, or of tuples of numbers.
     pub fn numbers(&mut self, k: usize) -> Result<Array> {
         let xs = self.array(k)?;
         self.of_numbers(k, &xs.elt)?;
         Ok(xs)
     }
 
-    /// That the elements of an argument are numbers, or tuples of numbers.
+    /// Checks that the elements of an argument are numbers or tuples of numbers.
     pub fn of_numbers(&self, k: usize, elt: &Elt) -> Result<()> {
         let is_row = matches!(elt, Elt::Row(..) | Elt::Maybe(_));
         match elt.is_meant() || is_row {
@@ -212,7 +212,9 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// Gives these arguments, whose elements meet, texts of the same labels and times that count the same.
+    /// Converts arguments whose elements meet to common types.
+    ///
+    /// Texts get the same labels, and times the same unit.
     pub fn agree(&mut self, ks: &[usize]) -> Result<()> {
         for k in ks {
             if matches!(self.args.get(*k), Some(Value::Table(_))) {
@@ -231,7 +233,7 @@ impl<'e, 's> Call<'e, 's> {
         Ok(())
     }
 
-    /// An argument that is segments, and their elements.
+    /// Returns a segments argument, and its element type.
     pub fn segments(&mut self, k: usize) -> Result<(Segments, Elt)> {
         match &self.args[k] {
             Value::Segmented(s) => {
@@ -246,7 +248,7 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// Lengths: an array of integers, or those of segments.
+    /// Returns lengths, from an array of integers or from segments.
     pub fn lengths(&mut self, k: usize) -> Result<Arc<Node>> {
         match &self.args[k] {
             Value::Segmented(s) => Ok(s.lengths.clone()),
@@ -254,7 +256,7 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// How many elements a window has along each axis: as many as the function's parameter names.
+    /// Returns the window size along each axis, from the function's parameter pattern.
     pub fn window(&self, k: usize, rank: usize) -> Result<Vec<usize>> {
         let mut sizes = Vec::new();
         if let Value::Function(f) = &self.args[k] {
@@ -276,7 +278,7 @@ impl<'e, 's> Call<'e, 's> {
         Err(Box::new(wrong.note(format!("such as `{example}`"))))
     }
 
-    /// What is beyond the ends of an array of such elements.
+    /// Returns the boundary of an array with such elements.
     pub fn boundary(&mut self, k: usize, elt: &Elt) -> Result<Boundary<Body>> {
         let at = self.at(k);
         match self.args[k].clone() {
@@ -295,20 +297,20 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// A position or a length, as a part of an array is told by.
+    /// Returns a position or a length in a slice.
     pub fn amount(&mut self, k: usize) -> Result<Amount> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         self.eval.amount(value, 0, at)
     }
 
-    /// A number of elements, or an index: a delayed `u64`.
+    /// Returns a number of elements or an index, as a delayed `u64`.
     pub fn count(&mut self, k: usize) -> Result<Axis> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         let n = self.eval.count(value, at)?;
         Ok(Axis::delayed(n.node))
     }
 
-    /// A number of elements, as a body without parameters.
+    /// Returns a number of elements, as a body without parameters.
     pub fn count_body(&mut self, k: usize) -> Result<Body> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         let n = Value::Array(self.eval.count(value, at)?);
@@ -316,20 +318,20 @@ impl<'e, 's> Call<'e, 's> {
         Ok(self.eval.value_body(n, Some(&want), at)?.0)
     }
 
-    /// An integer that is known.
+    /// Returns a known integer.
     pub fn known(&mut self, k: usize) -> Result<i128> {
         let at = self.at(k);
         let value = self.args[k].clone();
         self.eval.known(&value, at)
     }
 
-    /// An axis.
+    /// Returns an axis.
     pub fn axis(&mut self, k: usize) -> Result<usize> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         self.axis_of(&value, at)
     }
 
-    /// The axis that a value names, counted from the last one if it is negative.
+    /// The axis of a value; negative numbers count from the last axis.
     fn axis_of(&mut self, value: &Value, at: Span) -> Result<usize> {
         let n = self.eval.known(value, at)?;
         let rank = match self.args.iter().find(|a| matches!(a, Value::Array(_))) {
@@ -340,7 +342,7 @@ impl<'e, 's> Call<'e, 's> {
         usize::try_from(axis).map_or_else(|_| wrong(format!("expected an axis, got {n}"), at), Ok)
     }
 
-    /// A number of elements that is known.
+    /// Returns a known number of elements.
     pub fn few(&mut self, k: usize) -> Result<usize> {
         let n = self.known(k)?;
         usize::try_from(n).map_or_else(
@@ -354,7 +356,7 @@ impl<'e, 's> Call<'e, 's> {
         )
     }
 
-    /// A distance, which may be negative.
+    /// Returns a distance, which may be negative.
     pub fn distance(&mut self, k: usize) -> Result<i64> {
         let n = self.known(k)?;
         i64::try_from(n).map_or_else(
@@ -363,7 +365,7 @@ impl<'e, 's> Call<'e, 's> {
         )
     }
 
-    /// Axes, in an order.
+    /// Returns axes in the given order.
     pub fn axes(&mut self, k: usize) -> Result<Vec<usize>> {
         let at = self.at(k);
         let parts = match self.args[k].clone() {
@@ -377,14 +379,16 @@ impl<'e, 's> Call<'e, 's> {
         Ok(axes)
     }
 
-    /// An item of a slice.
+    /// Returns an item of a slice.
     pub fn item(&mut self, k: usize) -> Result<Item> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         self.eval.item(value, at)
     }
 
-    /// The shape that an array's elements fill: a tuple of numbers, or all arguments from one on. One of them may be -1, and is
-    /// found from the others.
+    /// Returns the shape for an array's elements.
+    ///
+    /// It is a tuple of numbers, or all arguments from `k` on. One of them may be -1 and is
+    /// computed from the others.
     pub fn shape_of(&mut self, k: usize, of: &Array) -> Result<Vec<Axis>> {
         let at = self.at(k);
         let parts = match &self.args[k..] {
@@ -422,7 +426,7 @@ impl<'e, 's> Call<'e, 's> {
         Ok(axes)
     }
 
-    /// A shape: a number, or a tuple of numbers.
+    /// Returns a shape, from a number or a tuple of numbers.
     pub fn shape(&mut self, k: usize) -> Result<Vec<Axis>> {
         let at = self.at(k);
         let parts = match self.args[k].clone() {
@@ -436,7 +440,7 @@ impl<'e, 's> Call<'e, 's> {
         Ok(axes)
     }
 
-    /// A function argument on elements of these types.
+    /// Traces a function argument on elements of these types.
     pub fn function(
         &mut self,
         k: usize,
@@ -447,7 +451,7 @@ impl<'e, 's> Call<'e, 's> {
         self.eval.body(&f, params, want, at)
     }
 
-    /// How many parameters a function has that is an argument.
+    /// Returns the number of parameters of a function argument.
     pub fn parameters(&self, k: usize) -> Option<usize> {
         match &self.args[k] {
             Value::Function(f) => Some(f.function.params.len()),
@@ -456,17 +460,19 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// A test on elements.
+    /// Traces a predicate on elements.
     pub fn test(&mut self, k: usize, params: &[&Elt]) -> Result<Body> {
         Ok(self.function(k, params, Some(&Elt::Scalar(Ty::Bool)))?.0)
     }
 
-    /// A start value and a step from it, in argument `k` and the next: numbers without a type take that which makes the step
-    /// fit, first their own, then that of the elements.
+    /// Returns a start value and a step, from argument `k` and the next.
+    ///
+    /// Untyped numbers take the type that makes the step fit: first their default type, then the
+    /// element type.
     pub fn start_and_step(&mut self, k: usize, element: &Elt) -> Result<(Body, Body, Elt)> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         let mut first = None;
-        // A type that the start value has is the state's.
+        // A typed start value determines the type of the state.
         let wants = match value.elt() {
             Some(_) => vec![None],
             None => vec![Some(element), None],
@@ -491,12 +497,12 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// Scalars of one type, as bodies without parameters.
+    /// Returns scalars of one type, as bodies without parameters.
     pub fn alike(&mut self, ks: std::ops::Range<usize>) -> Result<(Vec<Body>, Elt)> {
         self.alike_values(self.args[ks].to_vec())
     }
 
-    /// As [`alike`](Self::alike), of values that the arguments gave.
+    /// Converts given values like [`alike`](Self::alike).
     pub fn alike_values(&mut self, values: Vec<Value>) -> Result<(Vec<Body>, Elt)> {
         let own: Vec<Span> = values.iter().enumerate().map(|(k, _)| self.at(k)).collect();
         let at = |k: usize| own.get(k).copied().unwrap_or(self.span);
@@ -509,13 +515,13 @@ impl<'e, 's> Call<'e, 's> {
         Ok((bodies, elt))
     }
 
-    /// A scalar of this type, as a body without parameters.
+    /// Returns a scalar of this type, as a body without parameters.
     pub fn scalar(&mut self, k: usize, want: Option<&Elt>) -> Result<(Body, Elt)> {
         let (value, at) = (self.args[k].clone(), self.at(k));
         self.eval.value_body(value, want, at)
     }
 
-    /// Element types that have to be equal.
+    /// Checks that element types are equal.
     pub fn same(&mut self, k: usize, got: &Elt, want: &Elt) -> Result<()> {
         match got == want {
             true => Ok(()),
@@ -523,7 +529,7 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// An array argument whose elements are integers, as `u64`.
+    /// Returns an array of integers as `u64`.
     pub fn indices(&mut self, k: usize) -> Result<Arc<Node>> {
         let array = self.array(k)?;
         let at = self.at(k);
@@ -537,23 +543,23 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// The result of a call.
+    /// Returns the result of a call.
     pub fn give(&mut self, node: Arc<Node>, elt: Elt) -> Result<Value> {
         self.eval.array(node, elt, self.span)
     }
 
-    /// The result of a call, with elements like these if they are so in memory.
+    /// Returns a call result, with elements like these if the layouts match.
     pub fn give_like(&mut self, node: Arc<Node>, like: Elt) -> Result<Value> {
         let elt = match node.types.as_slice() {
             types if types == like.types().as_slice() => like,
-            // How many there are, or which one.
+            // A count or an index.
             [Ty::U64] => Elt::Count,
             types => Elt::of(types),
         };
         self.give(node, elt)
     }
 
-    /// Segments as the result of a call.
+    /// Returns segments as the result of a call.
     pub fn give_segments(&mut self, s: Segments, elt: Elt) -> Result<Value> {
         let lengths = self.give(s.lengths.clone(), Elt::Count)?;
         let Value::Array(lengths) = lengths else {
@@ -568,7 +574,7 @@ impl<'e, 's> Call<'e, 's> {
         }
     }
 
-    /// The result of a call, whose elements are scalars or tuples of these.
+    /// Returns a call result with elements of scalar or tuple type.
     pub fn give_flat(&mut self, node: Arc<Node>) -> Result<Value> {
         let elt = Elt::of(&node.types);
         self.give(node, elt)

@@ -1,4 +1,4 @@
-//! Calls in expressions: of functions and combinators, with arguments by position and by name.
+//! Calls in expressions: functions and combinators, positional and named arguments.
 
 use super::{Call, Eval, Result, wrong};
 use crate::combinators::{self, Keywords};
@@ -9,7 +9,7 @@ use crate::value::{Env, Named, Value};
 use loop_lang::Ty;
 
 impl Eval<'_> {
-    /// A function applied to values.
+    /// Applies a function to values.
     pub fn call(&mut self, f: &Value, args: Vec<Value>, span: Span) -> Result<Value> {
         match f {
             Value::Function(f) => {
@@ -75,7 +75,7 @@ impl Eval<'_> {
         }
     }
 
-    /// The error of a call of a value that is no function, with the form of an index.
+    /// The error for a call of a non-function, with the form of an index.
     fn no_function(&self, value: Value, callee: &Expr, args: &[Expr]) -> Box<Diagnostic> {
         let name = self.sources.slice(callee.span);
         let message = format!("`{}` is {}, not a function", shown(name), value.describe());
@@ -149,7 +149,7 @@ impl Eval<'_> {
         }
     }
 
-    /// A value in the type that another value names: `float`, `"i32"`.
+    /// Converts a value to a named type, such as `float` or `"i32"`.
     pub fn as_type(&mut self, value: Value, ty: &Value, span: Span) -> Result<Value> {
         let to = match ty {
             Value::Named(Named::Scalar(f)) => Ty::from_name(f.name),
@@ -179,7 +179,8 @@ impl Eval<'_> {
         span: Span,
     ) -> Result<Value> {
         match name {
-            // `min`, `max` and the like are both: of one array, and between two scalars.
+            // `min`, `max` and similar names are both combinators of one array and scalar
+            // functions.
             Named::Combinator(c) => match c.scalar.filter(|_| !c.takes(args.len())) {
                 Some(f) => self.call_scalar(f, args, &spans, span),
                 None => Call::run(self, c, args, spans, span),

@@ -1,4 +1,4 @@
-//! What is done to scalars, done to arrays: element by element, to one scalar with each, to rows with each row.
+//! Scalar operations on arrays: elementwise, with broadcasting of scalars and rows.
 
 use super::{Eval, Result, wrong};
 use crate::diagnostic::Diagnostic;
@@ -10,36 +10,37 @@ use livefusion::ast::{
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
-/// What is applied to values, and where these stand.
+/// Describes the call and the locations of its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// What the user called.
+    /// The called name.
     pub name: &'static str,
-    /// Where.
+    /// The location of the call.
     pub span: Span,
-    /// The places of its operands, the last one standing for those behind it; none where only the whole has a place.
+    /// The locations of its operands; the last one serves for all later operands. Empty if only the
+    /// whole has a location.
     pub operands: &'a [Span],
 }
 
 impl<'a> Site<'a> {
-    /// The place of an operand.
+    /// Returns the location of an operand.
     pub fn at(&self, k: usize) -> Span {
         let own = self.operands.get(k).or(self.operands.last());
         own.copied().unwrap_or(self.span)
     }
 
-    /// The same, of one operand alone.
+    /// Restricts it to one operand.
     pub fn only(self, k: usize) -> Site<'a> {
         let operands = self.operands.get(k..=k).unwrap_or(self.operands);
         Site { operands, ..self }
     }
 }
 
-/// What makes fields of scalars.
+/// A function from scalars to fields.
 type OnScalars<'f> = &'f mut dyn FnMut(&mut Eval<'_>, &[Value]) -> Result<(Fields, Elt)>;
 
 impl Eval<'_> {
-    /// A function on scalars applied to scalars, or element by element to arrays of one shape.
+    /// Applies a scalar function to scalars, or elementwise to arrays of one shape.
     pub fn elementwise(
         &mut self,
         site: Site<'_>,
@@ -68,7 +69,7 @@ impl Eval<'_> {
         if !values.iter().any(is_array) {
             if self.tracing || !values.iter().any(Value::has_delayed) {
                 let (fields, elt) = f(self, &values)?;
-                // Literals that give none, as 1 / 0, are an error when forced.
+                // Literal expressions without a value, such as 1 / 0, fail at the force.
                 if self.tracing || fields.iter().all(|f| f.as_literal().is_some()) {
                     return Ok(Value::Scalar(fields, elt));
                 }
@@ -115,7 +116,8 @@ impl Eval<'_> {
         self.array(node, elt, site.span)
     }
 
-    /// Arrays of fewer axes than others of them, repeated along the outer axes of these: a row meets each row of a matrix.
+    /// Broadcasts arrays along the outer axes of the largest array. For example, a row meets each
+    /// row of a matrix.
     fn broadcast(&mut self, values: &mut [Value], site: Site<'_>) -> Result<()> {
         let arrays = values.iter().filter_map(|v| match v {
             Value::Array(a) => Some(a.clone()),
@@ -153,8 +155,9 @@ impl Eval<'_> {
         Ok(())
     }
 
-    /// Their elements in the place of segments, and the lengths of all of these; none if there are none. Lengths that are not
-    /// known to agree are checked when they, or elements behind them, are computed.
+    /// Replaces segments by their elements, and returns the common lengths, or `None` without
+    /// segments. Lengths that are not known to agree are checked when they or their elements are
+    /// computed.
     fn agreed(&mut self, site: Site<'_>, values: &mut [Value]) -> Result<Option<Arc<Node>>> {
         let mut lengths: Option<Arc<Node>> = None;
         for value in values {
@@ -192,7 +195,8 @@ fn same(a: &Arc<Node>, b: &Arc<Node>) -> bool {
     Arc::ptr_eq(a, b) || words(a).is_some_and(|own| words(b) == Some(own))
 }
 
-/// Elements as they are, but not before the lengths of their segments are known, which are above 0 where an element is.
+/// Unchanged elements that depend on the segment lengths. The lengths are non-zero wherever there
+/// is an element.
 fn guarded(types: &[Ty]) -> livefusion::ast::Body {
     let params: Vec<Ty> = [Ty::U64].iter().chain(types).copied().collect();
     let mut b = BodyBuilder::new(&params);

@@ -1,4 +1,6 @@
-//! Functions that the library calls itself: on nodes, on windows, on states. What is wrong in one is kept until it is back.
+//! Callbacks from the library: on nodes, windows and states.
+//!
+//! An error in a callback is kept until the library returns.
 
 use super::{Eval, Result, promote, split, wrong};
 use crate::diagnostic::Diagnostic;
@@ -9,19 +11,21 @@ use livefusion::nested::Part;
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
-/// What nodes make up, in their order.
+/// Describes the value that a sequence of nodes forms.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Form {
     /// An array or a delayed scalar with such elements.
     Array(Elt),
     /// Lengths, and data with such elements.
     Segments(Elt),
-    /// Several.
+    /// Several values.
     Tuple(Vec<Form>),
 }
 
 impl Form {
-    /// What stands for a segment: an array where there are segments, a scalar where there is an array.
+    /// Returns the form of one segment or element.
+    ///
+    /// Segments give an array, and an array gives a scalar.
     pub fn within(&self) -> Form {
         match self {
             Form::Array(elt) | Form::Segments(elt) => Form::Array(elt.clone()),
@@ -30,12 +34,12 @@ impl Form {
     }
 }
 
-/// The first mistake of a function.
+/// Holds the first error of a callback.
 #[derive(Default)]
 pub struct Mistake(Option<Box<Diagnostic>>);
 
 impl Mistake {
-    /// The value, if there is one; else the mistake is kept.
+    /// Returns the value, or keeps the error.
     pub fn keep<T>(&mut self, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -47,7 +51,7 @@ impl Mistake {
     }
 }
 
-/// A function on scalars that the library traces: its mistake, and the elements that it gives.
+/// Holds the error and the element type of a traced scalar function.
 #[derive(Default)]
 pub struct Traced {
     mistake: Mistake,
@@ -62,7 +66,9 @@ impl Eval<'_> {
         mistake.0.map_or(Ok(result), Err)
     }
 
-    /// Runs a combinator that traces a function on scalars; with the elements that the function gives.
+    /// Runs a combinator that traces a scalar function.
+    ///
+    /// Also returns the element type of the function.
     pub fn on_scalars<T>(
         &mut self,
         f: impl FnOnce(&mut Self, &mut Traced) -> T,
@@ -73,12 +79,12 @@ impl Eval<'_> {
         self.tracing = outside;
         match traced.mistake.0 {
             Some(e) => Err(e),
-            // Where the array itself is wrong the function was not called.
+            // If the array itself is wrong, the function was not called.
             None => Ok((result, traced.elt.unwrap_or(Elt::Tuple(Vec::new())))),
         }
     }
 
-    /// A function applied to an element's fields.
+    /// Applies a function to an element's fields.
     pub fn on_fields(
         &mut self,
         traced: &mut Traced,
@@ -91,7 +97,7 @@ impl Eval<'_> {
         self.on_values(traced, f, args, at)
     }
 
-    /// A function applied to a window, which has so many elements along each axis.
+    /// Applies a function to a window of these sizes.
     pub fn on_window(
         &mut self,
         traced: &mut Traced,
@@ -129,7 +135,7 @@ impl Eval<'_> {
         }
     }
 
-    /// A function applied to a state of scalars.
+    /// Applies a function to a state of scalars.
     pub fn applied(
         &mut self,
         f: &Value,
@@ -143,7 +149,7 @@ impl Eval<'_> {
         Ok(self.fields(value, want, at)?.0)
     }
 
-    /// Scalars that only a function that is traced can compute, as loops on scalars are.
+    /// Computes scalars that need a traced function, such as scalar loops.
     pub fn scalars(
         &mut self,
         name: &'static str,
@@ -163,7 +169,9 @@ impl Eval<'_> {
         self.array(node, elt, at)
     }
 
-    /// The next state of a loop over arrays: of the same form.
+    /// Returns the next state of a loop over arrays.
+    ///
+    /// It has the form of the previous state.
     pub fn next(
         &mut self,
         mistake: &mut Mistake,
@@ -187,7 +195,7 @@ impl Eval<'_> {
         mistake.keep(next).unwrap_or_else(|| state.to_vec())
     }
 
-    /// Parts that a value consists of, and what they make up.
+    /// Splits a value into parts, and returns its form.
     pub fn parts_of(&mut self, value: Value, out: &mut Vec<Part>, at: Span) -> Result<Form> {
         match value {
             Value::Array(a) => {
@@ -229,7 +237,7 @@ impl Eval<'_> {
         }
     }
 
-    /// The nodes that a value consists of, and what they make up.
+    /// Splits a value into nodes, and returns its form.
     pub fn nodes(&mut self, value: Value, at: Span) -> Result<(Vec<Arc<Node>>, Form)> {
         let mut parts = Vec::new();
         let form = self.parts_of(value, &mut parts, at)?;
@@ -240,7 +248,7 @@ impl Eval<'_> {
         Ok((nodes.collect(), form))
     }
 
-    /// The value that nodes make up.
+    /// Builds the value of a form from nodes.
     pub fn formed(
         &mut self,
         form: &Form,

@@ -1,4 +1,4 @@
-//! `array[items]`: elements and slices.
+//! Indexing, `array[items]`: elements and slices.
 
 use super::slice::Ends;
 use super::{Eval, Result, Site, wrong};
@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 /// An item between brackets, for one axis.
 enum Part {
-    /// An index, a range by Rust's rules, an array of indices or of truth values.
+    /// An index, a range by Rust's rules, an array of indices or of booleans.
     Value(Value),
     /// A slice by Python's rules.
     Slice(Box<Ends>),
 }
 
 impl Eval<'_> {
-    /// `array[items]`: an element where all items are indices, a slice where one is a range. In a function that is traced an
-    /// element is read where the index says.
+    /// `array[items]`: an element if all items are indices, else a slice. In a traced function, an
+    /// element is read at a traced index.
     pub(super) fn index(
         &mut self,
         env: &Env,
@@ -89,7 +89,7 @@ impl Eval<'_> {
         Ok(Part::Slice(Box::new(values)))
     }
 
-    /// A part of an array; all of those axes that have no item.
+    /// A part of an array; axes without an item are kept whole.
     fn sliced(&mut self, of: Array, parts: Vec<(Part, Span)>, span: Span) -> Result<Value> {
         if let [(Part::Value(Value::Array(at)), at_span)] = parts.as_slice()
             && at.node.rank > 0
@@ -120,7 +120,7 @@ impl Eval<'_> {
         self.array(node, of.elt, span)
     }
 
-    /// The elements, or the rows, that an array of truth values or of indices says.
+    /// The elements or rows selected by an array of booleans or of indices.
     fn chosen(&mut self, of: &Array, at: &Array, at_span: Span, span: Span) -> Result<Value> {
         let ty = at.elt.scalar();
         let is_mask = ty == Some(Ty::Bool);
@@ -189,7 +189,7 @@ impl Eval<'_> {
         self.array(node, s.data.elt.clone(), span)
     }
 
-    /// The element at an index, in the function that is traced.
+    /// The element at an index, in the traced function.
     fn element(&mut self, of: &Array, parts: Vec<(Part, Span)>, span: Span) -> Result<Value> {
         let builder = self.builder("at", span);
         let mut index = Vec::new();
@@ -219,7 +219,7 @@ impl Eval<'_> {
         Ok(Value::Scalar(fields, of.elt.clone()))
     }
 
-    /// An item of a slice.
+    /// Returns an item of a slice.
     pub fn item(&mut self, value: Value, span: Span) -> Result<Item> {
         let range = match value {
             Value::Range(range) => *range,
@@ -234,7 +234,7 @@ impl Eval<'_> {
             None => Amount::Known(0),
         };
         let end = match range.end {
-            // Up to the last one.
+            // Up to the last element.
             Some(Value::Int(-1)) if range.closed => None,
             Some(value) => Some(self.amount(value, i128::from(range.closed), span)?),
             None => None,
@@ -242,7 +242,9 @@ impl Eval<'_> {
         Ok(Item::Part((start, end), 1))
     }
 
-    /// A position, so many behind the value's; what is negative counts from the end.
+    /// Returns a position plus an offset.
+    ///
+    /// A negative position counts from the end.
     pub fn amount(&mut self, value: Value, behind: i128, span: Span) -> Result<Amount> {
         if let Value::Int(n) = value {
             let n = n + behind;

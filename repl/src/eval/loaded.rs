@@ -1,27 +1,27 @@
-//! The contents of files that were read.
+//! The cache of loaded files.
 
 use crate::value::Value;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The contents of files by the arguments that they were loaded with, and what reading them took.
+/// Holds the contents of files by load arguments, and the cost of reading.
 #[derive(Default)]
 pub struct Loaded {
     values: HashMap<Vec<String>, Value>,
-    /// The time that reading them took.
+    /// The time spent reading.
     pub time: Duration,
     /// The bytes of the files.
     pub bytes: u64,
 }
 
 impl Loaded {
-    /// The contents that these arguments gave.
+    /// Returns the cached contents for these arguments.
     pub fn get(&self, key: &[String]) -> Option<&Value> {
         self.values.get(key)
     }
 
-    /// Keeps the contents of a file.
+    /// Caches the contents of a file.
     pub fn insert(&mut self, key: Vec<String>, value: Value, path: &Path, time: Duration) {
         self.values.insert(key, value);
         self.time += time;

@@ -1,4 +1,4 @@
-//! Text and times in expressions: common types, operators, and messages about misuse.
+//! Text and times in expressions: common types, operators, and type errors.
 
 use super::{Eval, Result, Site, promote, wrong};
 use crate::diagnostic::Diagnostic;
@@ -20,7 +20,7 @@ pub(super) fn is_meant(value: &Value) -> bool {
     }
 }
 
-/// A date that a text says.
+/// Parses a date or a date-time from a text.
 pub fn date(text: &str) -> std::result::Result<(i64, Time), String> {
     let day = text.parse::<Date>();
     let moment = text.parse::<DateTime>();
@@ -32,8 +32,8 @@ pub fn date(text: &str) -> std::result::Result<(i64, Time), String> {
 }
 
 impl Eval<'_> {
-    /// Values that meet each other, with texts of the same labels and times that count the same. Values without a common type
-    /// stay as they are.
+    /// Converts operands to common types: texts get the same labels, times the same unit. Values
+    /// without a common type are unchanged.
     pub(super) fn meant(
         &mut self,
         values: Vec<Value>,
@@ -42,7 +42,7 @@ impl Eval<'_> {
         if !values.iter().any(is_meant) {
             return Ok(values);
         }
-        // Beside a date, a text says one.
+        // Next to a date, a text is parsed as a date.
         let is_date = |v: &Value| matches!(v.elt(), Some(Elt::Time(time)) if time.is_date());
         let beside_dates = values.iter().any(is_date);
         let mut all = Vec::new();
@@ -66,7 +66,7 @@ impl Eval<'_> {
             .collect()
     }
 
-    /// The date that a text says, as a value.
+    /// Parses a date from a text, as a value.
     pub fn date(&mut self, text: &str, at: Span) -> Result<Value> {
         match date(text) {
             Ok((count, time)) => {
@@ -80,7 +80,7 @@ impl Eval<'_> {
         }
     }
 
-    /// A value with elements of a type that they can be.
+    /// Converts the elements of a value to another type, where possible.
     pub fn converted(&mut self, value: Value, to: &Elt, at: Span) -> Result<Value> {
         let is_delayed = matches!(value, Value::Array(_) | Value::Segmented(_));
         if value.elt().as_ref() == Some(to) || !(is_delayed || is_meant(&value)) {
@@ -111,7 +111,9 @@ impl Eval<'_> {
         }
     }
 
-    /// Two arrays whose elements meet, with texts of the same labels and times that count the same.
+    /// Converts two arrays whose elements meet to common types.
+    ///
+    /// Texts get the same labels, and times the same unit.
     pub fn alike_arrays(&mut self, values: [Value; 2], at: Span) -> Result<[Array; 2]> {
         let mut arrays = Vec::new();
         for value in self.meant(values.to_vec(), &|_| at)? {
@@ -130,7 +132,8 @@ impl Eval<'_> {
         }
     }
 
-    /// Fields of another meaning: codes among more labels, microseconds instead of days. None if they cannot have it.
+    /// Converts fields to another type: codes among more labels, microseconds instead of days.
+    /// Returns `None` if there is no conversion.
     pub(super) fn retold(
         &mut self,
         fields: &[Field],
@@ -175,7 +178,8 @@ impl Eval<'_> {
         Some(all)
     }
 
-    /// The code of a text among labels, or the date that it says, where one of these is wanted.
+    /// The code of a text among labels, or the date that it denotes, if the expected type is one of
+    /// these.
     pub(super) fn text(
         &mut self,
         text: &str,
@@ -203,7 +207,7 @@ impl Eval<'_> {
         Ok((Fields::from_slice(&[field]), Elt::Text(labels)))
     }
 
-    /// An operator on values some of which are text or times; none if no value is.
+    /// An operator on values with text or times; `None` if no value has them.
     pub(super) fn meant_operator(
         &mut self,
         op: Op,
@@ -276,7 +280,7 @@ impl Eval<'_> {
         })
     }
 
-    /// That an operator takes no such elements.
+    /// The error for an operator that rejects such elements.
     fn cannot(&self, op: Op, site: Site<'_>, elts: &[Elt]) -> Box<Diagnostic> {
         let nouns: Vec<&str> = elts.iter().map(noun).collect();
         let done = match op {
@@ -294,7 +298,7 @@ impl Eval<'_> {
             ["text", "text"] => format!("text cannot be {done}"),
             nouns => format!("{} cannot be {done}", nouns.join(" and ")),
         };
-        // Of one that does not fit the others, its place.
+        // Point to the single operand that does not fit the others.
         let mut meant = elts.iter().enumerate().filter(|(_, elt)| elt.is_meant());
         let at = match (meant.next(), meant.next()) {
             (Some((k, _)), None) if op != Op::Mul => site.at(k),
@@ -313,15 +317,15 @@ impl Eval<'_> {
 /// The kind of an operator's result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
-    /// Of two that are alike one of them, or whether something holds of them.
+    /// For two equal types: one of the operands, or a boolean.
     Alike(bool),
     /// A date, or a difference.
     Count(bool),
-    /// A number of times.
+    /// A ratio.
     Ratio,
 }
 
-/// The kind of an operator's result for such elements; none if it does not take them.
+/// The kind of an operator's result for such elements, or `None` if it rejects them.
 fn result_of(op: Op, elts: &[Elt]) -> Option<Does> {
     let compares = matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge);
     let chooses = matches!(op, Op::Min | Op::Max);
@@ -349,7 +353,7 @@ fn result_of(op: Op, elts: &[Elt]) -> Option<Does> {
     }
 }
 
-/// The noun for an element, in messages.
+/// Returns the noun for an element, in messages.
 pub fn noun(elt: &Elt) -> &'static str {
     match elt {
         Elt::Text(_) => "text",
@@ -367,7 +371,7 @@ fn number(n: i64) -> Field {
     Field::literal(Const::new(Ty::I64, n as u64))
 }
 
-/// The entry of a table at a code.
+/// Looks up the entry of a table at a code.
 pub fn looked_up(code: Field, table: Buffer, loc: Loc) -> Option<Field> {
     if let Some(code) = code.as_literal() {
         let word = table.get_word(code.bits as usize)?;

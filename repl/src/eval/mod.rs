@@ -1,6 +1,8 @@
-//! From trees to values. One walk over the tree builds nodes of the library's graph; nothing is computed, and no file is
-//! written. Inside of a function that a combinator traces, scalars are terms; elsewhere arithmetic on what is delayed makes
-//! nodes, as typed operators do.
+//! Evaluation of syntax trees to values.
+//!
+//! One walk over the tree builds nodes of the library's graph. It computes nothing and writes no
+//! files. Inside a function that a combinator traces, scalars are terms. Elsewhere, arithmetic on
+//! delayed values makes nodes, like the typed operators.
 
 mod arrays;
 mod attributes;
@@ -43,18 +45,19 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A value, or what is wrong with the text.
+/// Holds a value or an error in the text.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-/// How deep trees and calls of functions may lie in each other when they are evaluated.
+/// Limits the nesting of trees and function calls during evaluation.
 pub const MAX_EVAL_DEPTH: usize = 1000;
 
-/// Where errors of the library point to.
+/// Maps library error locations to source spans.
 #[derive(Default, Debug)]
 pub struct Places(HashMap<Loc, Span>);
 
 impl Places {
-    /// Keeps where a place is: the shortest of what begins at it, and the latest text if several have its name.
+    /// Records the span of a location: the shortest span that begins there. The latest text wins if
+    /// several have the same name.
     fn insert(&mut self, loc: Loc, span: Span) {
         let known = self.0.entry(loc).or_insert(span);
         if known.source != span.source || span.end < known.end {
@@ -62,7 +65,9 @@ impl Places {
         }
     }
 
-    /// A mistake of the library's, drawn where the combinator was called; at `span` if it was called in no text.
+    /// Renders a library error at the location of the combinator call.
+    ///
+    /// Calls without a text are shown at `span`.
     pub fn fault(&self, error: &Error, span: Span) -> Box<Diagnostic> {
         let at = error.location.and_then(|l| self.0.get(&l).copied());
         let of = match error.combinator {
@@ -77,19 +82,19 @@ impl Places {
     }
 }
 
-/// What evaluates.
+/// Holds the state of the evaluator.
 pub struct Eval<'s> {
     /// The texts.
     pub sources: &'s Sources,
-    /// The places that were named so far.
+    /// The locations that were used so far.
     pub places: &'s mut Places,
-    /// The folder that relative names of files begin at.
+    /// The folder for relative file names.
     pub folder: &'s Path,
-    /// What files had in them, by what `load` was called with, where they need not be read again.
+    /// The contents of loaded files by `load` arguments, if cached contents may be reused.
     pub loaded: Option<&'s mut Loaded>,
-    /// Ends what evaluates for long, as a function does that calls itself.
+    /// Stops long evaluations, such as endless recursion.
     pub stop: CancelToken,
-    /// What becomes of each expression, if somebody wants to know.
+    /// The result of each expression, if requested.
     pub notes: Option<Notes>,
     depth: usize,
     /// Whether a function is being traced, in which scalars are terms.
@@ -100,7 +105,7 @@ fn wrong<T>(message: impl Into<String>, span: Span) -> Result<T> {
     Err(Box::new(Diagnostic::new(message, span)))
 }
 
-/// That a value is of another type than it has to be.
+/// The error for a value of an unexpected type.
 fn mismatch(want: &Elt, got: &Value, span: Span) -> Box<Diagnostic> {
     if let (Some(elt), true) = (
         got.elt(),
@@ -129,7 +134,7 @@ fn mismatch(want: &Elt, got: &Value, span: Span) -> Box<Diagnostic> {
 }
 
 impl<'s> Eval<'s> {
-    /// An evaluator of these texts.
+    /// Creates an evaluator of these texts.
     pub fn new(sources: &'s Sources, places: &'s mut Places, folder: &'s Path) -> Self {
         Eval {
             sources,
@@ -143,7 +148,7 @@ impl<'s> Eval<'s> {
         }
     }
 
-    /// A builder of nodes that a call at this place makes.
+    /// Returns a builder for the nodes of a call at this location.
     pub fn builder(&mut self, name: &'static str, span: Span) -> Builder {
         let place = self.sources.place(span);
         let loc = Loc::in_text(place.name, place.line as u32, place.column as u32);
@@ -151,17 +156,19 @@ impl<'s> Eval<'s> {
         Builder::at(name, loc)
     }
 
-    /// That something is wrong at a place.
+    /// Returns an error at a location.
     pub fn refuse<T>(&self, message: impl Into<String>, span: Span) -> Result<T> {
         wrong(message, span)
     }
 
-    /// A place as the library names it.
+    /// Returns a location in the library's form.
     pub fn loc(&mut self, span: Span) -> Loc {
         self.builder("scalar", span).loc()
     }
 
-    /// What a statement names, added to what is known; a value that is to be shown.
+    /// Evaluates a statement, and adds its names to the environment.
+    ///
+    /// Returns a value to show.
     pub fn statement(&mut self, env: &mut Env, s: &Statement) -> Result<Option<Value>> {
         match &s.kind {
             StatementKind::Let { pattern, value } => {
@@ -186,7 +193,7 @@ impl<'s> Eval<'s> {
         }))
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub fn expr(&mut self, env: &Env, e: &Expr) -> Result<Value> {
         if self.depth == MAX_EVAL_DEPTH {
             let message = format!("more than {MAX_EVAL_DEPTH} expressions and calls in each other");
@@ -298,7 +305,7 @@ impl<'s> Eval<'s> {
             .collect();
         let near = nearest(name, known.iter().map(String::as_str));
         if near.is_empty() {
-            unknown = unknown.note("`:help` lists what there is");
+            unknown = unknown.note("`:help` lists all");
         }
         for other in near {
             unknown = unknown.suggest("you may have meant", span, other);
@@ -306,7 +313,7 @@ impl<'s> Eval<'s> {
         Err(Box::new(unknown))
     }
 
-    /// Names for what a pattern takes a value apart into.
+    /// Binds the names of a pattern to the parts of a value.
     fn bind(&mut self, env: &Env, pattern: &Pattern, value: Value) -> Result<Env> {
         if let Some(notes) = &mut self.notes {
             notes.pattern(pattern.span, &value);
@@ -330,7 +337,7 @@ impl<'s> Eval<'s> {
         }
     }
 
-    /// What a tuple consists of; none of what is no tuple.
+    /// The parts of a tuple, or `None` for other values.
     fn parts(&mut self, value: Value, span: Span) -> Result<Option<Vec<Value>>> {
         Ok(match value {
             Value::Tuple(parts) => Some(parts),
@@ -389,7 +396,7 @@ impl<'s> Eval<'s> {
                 let message = format!("{} has no fields with names", value.describe());
                 let unknown = Diagnostic::new(message, name.span);
                 Err(Box::new(unknown.suggest(
-                    "what has a name is called",
+                    "a named function is called",
                     name.span.after(),
                     "()",
                 )))
@@ -397,7 +404,7 @@ impl<'s> Eval<'s> {
         }
     }
 
-    /// A node as a value, if there is no mistake in it.
+    /// Returns a node as a value, or the node's error.
     pub fn array(&mut self, node: Arc<Node>, elt: Elt, span: Span) -> Result<Value> {
         match &node.error {
             Some(e) => Err(self.places.fault(e, span)),
@@ -405,7 +412,9 @@ impl<'s> Eval<'s> {
         }
     }
 
-    /// A function on scalars, traced on elements of these types. If `want` says so, its result is of that type.
+    /// Traces a scalar function on elements of these types.
+    ///
+    /// If `want` is given, the result is converted to it.
     pub fn body(
         &mut self,
         f: &Value,
@@ -421,7 +430,7 @@ impl<'s> Eval<'s> {
         })
     }
 
-    /// What a closure of these parameters writes down.
+    /// Traces a closure with parameters of these types.
     pub fn traced(
         &mut self,
         types: &[Ty],
@@ -451,7 +460,7 @@ impl<'s> Eval<'s> {
         }
     }
 
-    /// Runs what traces nothing.
+    /// Runs a function outside of tracing.
     fn untraced<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let outside = std::mem::replace(&mut self.tracing, false);
         let result = f(self);
@@ -460,7 +469,7 @@ impl<'s> Eval<'s> {
     }
 }
 
-/// Fields by the elements that they make up.
+/// Splits fields into values of these element types.
 pub fn split(fields: &[ast::Field], elts: &[Elt]) -> Vec<Value> {
     let mut rest = fields;
     let mut take = |elt: &Elt| {

@@ -1,4 +1,4 @@
-//! Operators, casts, conditions, and functions on scalars.
+//! Operators, casts, conditions, and scalar functions.
 
 use super::meaning::is_meant;
 use super::{Call, Eval, Result, Site, mismatch, noun, python, wrong};
@@ -10,7 +10,7 @@ use crate::value::{Elt, Env, Value};
 use livefusion::ast::{Const, Field, Fields, Op, Ty, Types};
 
 impl Eval<'_> {
-    /// An operator on values, whose types it has to fit.
+    /// Applies an operator to values of suitable types.
     pub fn operator(&mut self, op: Op, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
         if let Some(made) = self.meant_operator(op, site, &values) {
             return made;
@@ -45,7 +45,7 @@ impl Eval<'_> {
         })
     }
 
-    /// Operands of the types that an operator needs beside each other.
+    /// Converts operands to the types that an operator needs.
     fn operands(&mut self, op: Op, values: &[Value], site: Site<'_>) -> Result<Vec<Value>> {
         let values = values.to_vec();
         if let (Op::Powi, [x, n]) = (op, values.as_slice()) {
@@ -70,7 +70,7 @@ impl Eval<'_> {
         Ok(all)
     }
 
-    /// `-x`, `!x`.
+    /// Evaluates `-x` and `!x`.
     pub fn unary(&mut self, op: Unary, value: Value, span: Span, operand: Span) -> Result<Value> {
         let site = Site {
             name: op.name(),
@@ -91,7 +91,7 @@ impl Eval<'_> {
         }
     }
 
-    /// `a + b`, and what else stands between two values.
+    /// Evaluates `a + b` and other binary operators.
     pub fn binary(
         &mut self,
         env: &Env,
@@ -101,7 +101,7 @@ impl Eval<'_> {
     ) -> Result<Value> {
         let left = self.expr(env, &operands[0])?;
         if let (Binary::And | Binary::Or, Some(known)) = (op, truth(&left)) {
-            // The other side need not be computable then.
+            // The right operand may fail then.
             if known == (op == Binary::Or) {
                 return Ok(left);
             }
@@ -115,7 +115,7 @@ impl Eval<'_> {
         self.arithmetic(op, site, values)
     }
 
-    /// An operator on values.
+    /// Applies an operator to values.
     pub fn arithmetic(&mut self, op: Binary, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
         match python::known(op, &values) {
             Ok(Some(value)) => return Ok(value),
@@ -149,7 +149,8 @@ impl Eval<'_> {
         }
     }
 
-    /// `a @ b`: of two vectors a number, of a matrix and a vector a vector, of two matrices a matrix.
+    /// `a @ b`: two vectors give a number, a matrix and a vector give a vector, two matrices give a
+    /// matrix.
     fn product(&mut self, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
         match combinators::find(site.name) {
             Some(c) => Call::run(self, c, values, site.operands.to_vec(), site.span),
@@ -157,7 +158,9 @@ impl Eval<'_> {
         }
     }
 
-    /// `a && b`, `a || b`: the second is computed only where it decides.
+    /// `a && b`, `a
+    ///
+    /// b`: the right operand is computed only if it decides.
     fn logic(&mut self, op: Binary, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
         let want = Elt::Scalar(Ty::Bool);
         for (k, value) in values.iter().enumerate() {
@@ -181,7 +184,7 @@ impl Eval<'_> {
         })
     }
 
-    /// `value as ty`
+    /// Evaluates `value as ty`.
     pub fn cast(&mut self, value: Value, ty: Ty, span: Span) -> Result<Value> {
         let site = Site {
             name: "cast",
@@ -212,7 +215,9 @@ impl Eval<'_> {
         })
     }
 
-    /// `if c then a else b`: of a condition that is known only one arm is evaluated, so that functions may call themselves.
+    /// Evaluates `if c then a else b`.
+    ///
+    /// A known condition evaluates only one arm, so functions may recurse.
     pub fn condition(&mut self, env: &Env, parts: &[Expr; 3], span: Span) -> Result<Value> {
         let [c, yes, no] = parts;
         let test = self.expr(env, c)?;
@@ -242,7 +247,7 @@ impl Eval<'_> {
         self.choice(arms, site)
     }
 
-    /// Of a condition and two values the first where the condition holds, the second elsewhere.
+    /// Selects between two values by a condition, element by element.
     pub fn choice(&mut self, values: Vec<Value>, site: Site<'_>) -> Result<Value> {
         self.elementwise(site, values, &mut |eval, values| {
             let want = Elt::Scalar(Ty::Bool);
@@ -258,7 +263,7 @@ impl Eval<'_> {
         })
     }
 
-    /// A function on scalars, called by its name.
+    /// Calls a scalar function by its name.
     pub fn call_scalar(
         &mut self,
         f: &'static ScalarFunction,
@@ -286,7 +291,7 @@ impl Eval<'_> {
     }
 }
 
-/// The value of a condition, if it is known.
+/// The value of a known condition.
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Scalar(fields, Elt::Scalar(Ty::Bool)) => {
@@ -296,7 +301,7 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Two numbers that have no type yet, compared.
+/// Compares two untyped numbers.
 fn compared(op: Op, values: &[Value]) -> Option<Value> {
     let number = |v: &Value| match v {
         Value::Int(n) => Some(*n as f64),

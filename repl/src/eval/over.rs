@@ -1,4 +1,4 @@
-//! The receivers of folds and scans: an array, an array along axes, segments.
+//! Receivers of folds and scans: arrays, arrays along axes, segments.
 
 use super::{Call, Result, promote};
 use crate::combinators::Elements;
@@ -9,18 +9,18 @@ use livefusion::over::Domain;
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
-/// The elements that a fold or a scan goes over.
+/// Holds the elements that a fold or a scan traverses.
 pub enum Over {
     /// All elements.
     All(Array),
-    /// Those along axes.
+    /// The elements along axes.
     Along(Along),
-    /// Those of each segment.
+    /// The elements of each segment.
     Segments(Segmented),
 }
 
 impl Over {
-    /// The elements.
+    /// Returns the element type.
     pub fn elt(&self) -> &Elt {
         match self {
             Over::All(xs) => &xs.elt,
@@ -29,12 +29,12 @@ impl Over {
         }
     }
 
-    /// Whether it is all elements of an array.
+    /// Returns whether it is all elements of an array.
     pub fn is_all(&self) -> bool {
         matches!(self, Over::All(_))
     }
 
-    /// As the library's builder takes it.
+    /// Returns the domain for the library's builder.
     pub fn domain(&self) -> Domain<'_> {
         match self {
             Over::All(xs) => Domain::All(&xs.node),
@@ -45,7 +45,7 @@ impl Over {
 }
 
 impl Elements {
-    /// The elements that a combinator takes of these.
+    /// Converts an element type as a combinator requires.
     pub fn of(self, elt: &Elt) -> Elt {
         match self {
             Elements::Numbers => promote::numbers(elt),
@@ -56,7 +56,7 @@ impl Elements {
 }
 
 impl Call<'_, '_> {
-    /// An array along one axis.
+    /// Returns an array along one axis.
     pub fn along(&mut self, k: usize) -> Result<(Array, usize)> {
         match self.value(k) {
             Value::Along(Along { array, axes }) if axes.len() == 1 => Ok((array.clone(), axes[0])),
@@ -69,7 +69,9 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The elements that a fold or a scan goes over: of an array, along axes, or of each segment.
+    /// Returns the elements that a fold or a scan traverses.
+    ///
+    /// They come from an array, from axes, or from each segment.
     pub fn over(&mut self, k: usize) -> Result<Over> {
         Ok(match self.value(k).clone() {
             Value::Along(along) => Over::Along(along),
@@ -78,7 +80,7 @@ impl Call<'_, '_> {
         })
     }
 
-    /// The result of a scan: segments, if it is one of segments.
+    /// Returns the result of a scan, which is segments for a segmented scan.
     pub fn give_over(&mut self, of: &Over, node: Arc<Node>, elt: Elt) -> Result<Value> {
         match of {
             Over::Segments(s) => {

@@ -1,4 +1,4 @@
-//! Calls of plotting functions of Python, and the commands that take their places.
+//! Errors for Python's plotting functions, with the equivalent commands.
 
 use super::Eval;
 use crate::diagnostic::Diagnostic;
@@ -8,19 +8,19 @@ use crate::value::Env;
 /// Names of the modules of such functions.
 const MODULES: &[&str] = &["plt", "pyplot", "matplotlib"];
 
-/// Functions of a module that change a picture or show it.
+/// Functions of a module that change or show a picture.
 const AROUND: &[&str] = &[
     "title", "xlabel", "ylabel", "legend", "show", "savefig", "figure", "colorbar", "subplots",
 ];
 
-/// Arguments that `:plot` has, too.
+/// Arguments that `:plot` has too.
 const KEPT: &[&str] = &["title", "xlabel", "ylabel", "legend", "label"];
 
-/// How a picture is drawn here.
+/// The note about plotting in this shell.
 const NOTE: &str = r#"pictures are drawn by `:plot`, for example `:plot plot.svg ys, title="TEXT", xlabel="TEXT"`"#;
 
 impl Eval<'_> {
-    /// The error of a call of a plotting function of Python, with its command.
+    /// The error for a call of a Python plotting function, with its command.
     pub(super) fn python_picture(
         &self,
         env: &Env,
@@ -42,7 +42,7 @@ impl Eval<'_> {
         let command = self.plot_command(&name, args)?;
         let note = format!("a picture is drawn by `{command}`");
         Some(Box::new(match name.as_str() {
-            // It is a combinator, too.
+            // It is also a combinator.
             "scatter" if !in_module => {
                 let wrong = Diagnostic::new("`scatter` takes 3 arguments, got 2", callee.span);
                 let example = "for example: [0, 0, 0].scatter([2, 0], [7, 8])";

@@ -1,4 +1,4 @@
-//! Types that meet: which type has the values of both, and how values get it.
+//! Type promotion: common types, and conversions to them.
 
 use super::{Eval, Result, Site};
 use crate::source::Span;
@@ -6,7 +6,9 @@ use crate::value::{Array, Elt, Value};
 use livefusion::Loc;
 use livefusion::ast::{Field, Fields, Ty};
 
-/// The type that has the numbers of both, as NumPy has it; none where no type does.
+/// Returns the type with the numbers of both, by NumPy's rules.
+///
+/// Returns `None` if there is no such type.
 pub fn join(a: &Elt, b: &Elt) -> Option<Elt> {
     match (a, b) {
         _ if a == b => Some(a.clone()),
@@ -33,7 +35,9 @@ fn types(a: Ty, b: Ty) -> Option<Ty> {
     }
 }
 
-/// The type of arithmetic on such values: counts are signed there.
+/// Returns the arithmetic type of such values.
+///
+/// Counts are signed in arithmetic.
 pub fn signed(elt: &Elt) -> Elt {
     match elt {
         Elt::Count => Elt::Scalar(Ty::I64),
@@ -42,7 +46,7 @@ pub fn signed(elt: &Elt) -> Elt {
     }
 }
 
-/// Numbers for truth values, which are summed as 0 and 1.
+/// Returns the type in sums, where booleans are 0 and 1.
 pub fn numbers(elt: &Elt) -> Elt {
     match elt {
         Elt::Scalar(Ty::Bool) => Elt::Scalar(Ty::I64),
@@ -50,7 +54,7 @@ pub fn numbers(elt: &Elt) -> Elt {
     }
 }
 
-/// Whether values of a type may stand where others are wanted, as no number is lost.
+/// Whether values of `from` may replace values of `to` without loss.
 fn widens(from: &Elt, to: &Elt) -> bool {
     match (from, to) {
         (Elt::Scalar(Ty::Bool), Elt::Scalar(_) | Elt::Count) => from == to,
@@ -59,7 +63,7 @@ fn widens(from: &Elt, to: &Elt) -> bool {
     }
 }
 
-/// Fields of one type as those of another, if they may stand there.
+/// Converts fields to another type, where that loses nothing.
 pub fn widened(fields: &[Field], from: &Elt, to: &Elt, loc: Loc) -> Option<Fields> {
     match (from, to) {
         (Elt::Tuple(own), Elt::Tuple(others)) if own.len() == others.len() => {
@@ -76,7 +80,7 @@ pub fn widened(fields: &[Field], from: &Elt, to: &Elt, loc: Loc) -> Option<Field
     }
 }
 
-/// A scalar's field in another type.
+/// Casts a scalar's field to another type.
 pub fn cast(fields: &[Field], from: &Elt, to: &Elt, loc: Loc) -> Option<Fields> {
     let (from, to) = (from.scalar()?, to.scalar()?);
     match fields {
@@ -86,7 +90,7 @@ pub fn cast(fields: &[Field], from: &Elt, to: &Elt, loc: Loc) -> Option<Fields> 
 }
 
 impl Eval<'_> {
-    /// An array whose elements are of another type, if they may be.
+    /// Converts the elements of an array to another type, where allowed.
     pub fn retyped(&mut self, array: Array, want: &Elt, span: Span) -> Result<Array> {
         if array.elt == *want {
             return Ok(array);

@@ -1,4 +1,4 @@
-//! Arithmetic with Python's meaning: `/` is true division, `//` and `%` go by the floor, `**` is a power.
+//! Python arithmetic: `/` divides exactly, `//` and `%` round down, `**` is a power.
 
 use super::{Eval, Result, Site, wrong};
 use crate::diagnostic::Diagnostic;
@@ -7,7 +7,7 @@ use crate::value::{Elt, Value};
 use livefusion::Loc;
 use livefusion::ast::{Const, Field, Fields, Op, Ty};
 
-/// The largest exponent of a power that is written as multiplications.
+/// The largest exponent of a power that expands to multiplications.
 const MOST: i128 = 64;
 
 impl Eval<'_> {
@@ -34,7 +34,7 @@ impl Eval<'_> {
             let result = match (op, ty) {
                 (Binary::Rem, Ty::F32 | Ty::F64) => float_rem(a, b, ty, loc),
                 (_, Ty::F32 | Ty::F64) => float_div(a, b, ty, loc),
-                // Without signs, or by a number above 0, it is the processors' division.
+                // Unsigned operands and positive divisors use the processor's division.
                 (Binary::Rem, ty) if !ty.is_signed() => Field::op(Op::Rem, &[a, b], loc),
                 (_, ty) if !ty.is_signed() => Field::op(Op::Div, &[a, b], loc),
                 (Binary::Rem, _) if by > Some(0) => Field::op(Op::RemEuclid, &[a, b], loc),
@@ -54,7 +54,7 @@ impl Eval<'_> {
         })
     }
 
-    /// `a ** b`: of integers an integer, unless the exponent is known to be below 0.
+    /// `a ** b`: integers give an integer, unless the exponent is known to be negative.
     pub(super) fn power(&mut self, site: Site<'_>, values: Vec<Value>) -> Result<Value> {
         let below = matches!(values.get(1), Some(Value::Int(..0)));
         let exponent = match values.get(1) {
@@ -74,7 +74,7 @@ impl Eval<'_> {
         })
     }
 
-    /// Two operands of one type of numbers, of floats if it is asked for.
+    /// Two operands of one numeric type, or of floats if `floats`.
     fn sides(
         &mut self,
         values: &[Value],
@@ -124,7 +124,8 @@ fn float(x: f64, ty: Ty) -> Field {
     literal(super::scalar::float(x, ty))
 }
 
-/// The remainder of a truncating division, and whether the floor is one below: there is a rest, of another sign than the divisor.
+/// The remainder of a truncating division, and whether the floor is one below. That holds for a
+/// non-zero remainder whose sign differs from the divisor's.
 fn rest(a: Field, b: Field, zero: Const, loc: Loc) -> (Field, Field) {
     let rest = Field::op(Op::Rem, &[a, b], loc);
     let some = Field::op(Op::Ne, &[rest, literal(zero)], loc);
@@ -133,7 +134,7 @@ fn rest(a: Field, b: Field, zero: Const, loc: Loc) -> (Field, Field) {
     (rest, Field::op(Op::And, &[some, differ], loc))
 }
 
-/// `a % b` of floats: the rest has the sign of the divisor, as a zero has.
+/// `a % b` of floats: the remainder has the sign of the divisor, also if it is zero.
 fn float_rem(a: Field, b: Field, ty: Ty, loc: Loc) -> Field {
     let (rest, is_off) = rest(a, b, Const::zero(ty), loc);
     let moved = Field::op(Op::Add, &[rest, b], loc);
@@ -143,14 +144,15 @@ fn float_rem(a: Field, b: Field, ty: Ty, loc: Loc) -> Field {
     Field::op(Op::Select, &[is_zero, zero, rest], loc)
 }
 
-/// `a // b` of floats, by the rest: the quotient itself may be rounded up to the next whole number.
+/// `a // b` of floats, from the remainder, because the quotient itself may round up to the next
+/// whole number.
 fn float_div(a: Field, b: Field, ty: Ty, loc: Loc) -> Field {
     let (left, is_off) = rest(a, b, Const::zero(ty), loc);
     let whole = Field::op(Op::Sub, &[a, left], loc);
     let quotient = Field::op(Op::Div, &[whole, b], loc);
     let less = Field::op(Op::Sub, &[quotient, float(1.0, ty)], loc);
     let quotient = Field::op(Op::Select, &[is_off, less, quotient], loc);
-    // Rounding may have left it beside the whole number.
+    // Rounding may have moved it off the whole number.
     let floor = Field::op(Op::Floor, &[quotient], loc);
     let beyond = Field::op(Op::Sub, &[quotient, floor], loc);
     let beyond = Field::op(Op::Gt, &[beyond, float(0.5, ty)], loc);
@@ -164,7 +166,7 @@ fn float_div(a: Field, b: Field, ty: Ty, loc: Loc) -> Field {
     Field::op(Op::Select, &[by_zero, exact, result], loc)
 }
 
-/// A power by a known exponent, by squares.
+/// A power by a known exponent, by squaring.
 fn repeated(a: Field, n: u32, ty: Ty, loc: Loc) -> Field {
     let (mut power, mut square, mut left) = (None, a, n);
     while left > 0 {
@@ -179,7 +181,7 @@ fn repeated(a: Field, n: u32, ty: Ty, loc: Loc) -> Field {
     power.unwrap_or(literal(Const::new(ty, 1)))
 }
 
-/// A power of integers, by squares in a loop. An exponent below 0 is a division by 0.
+/// A power of integers, by squaring in a loop. A negative exponent is a division by 0.
 fn raised(a: Field, b: Field, ty: Ty, loc: Loc) -> Field {
     let (one, two) = (literal(Const::new(ty, 1)), literal(Const::new(ty, 2)));
     let zero = literal(Const::zero(ty));
@@ -208,7 +210,7 @@ fn raised(a: Field, b: Field, ty: Ty, loc: Loc) -> Field {
     state.last().copied().unwrap_or(one)
 }
 
-/// Numbers that have no type yet: they have none after it, and are exact.
+/// Exact arithmetic on untyped numbers, whose result is untyped too.
 pub(super) fn known(op: Binary, values: &[Value]) -> std::result::Result<Option<Value>, String> {
     match values {
         [Value::Int(a), Value::Int(b)] => integers(op, *a, *b),
@@ -228,7 +230,7 @@ pub(super) fn known(op: Binary, values: &[Value]) -> std::result::Result<Option<
     }
 }
 
-/// An exact operator on integers, or its mistake. None if it is no arithmetic.
+/// An exact operator on integers, or its error. `None` for non-arithmetic operators.
 fn integers(op: Binary, a: i128, b: i128) -> std::result::Result<Option<Value>, String> {
     let divided =
         |what: Option<i128>| what.ok_or_else(|| "an integer cannot be divided by zero".to_string());
@@ -297,7 +299,7 @@ fn floats(op: Binary, x: f64, y: f64) -> Option<f64> {
         Binary::Rem if rest == 0.0 => 0f64.copysign(y),
         Binary::Rem => rest + if is_off { y } else { 0.0 },
         Binary::Pow if y == 2.0 => x * x,
-        // As loops have it.
+        // As in loops.
         Binary::Pow => power(x, y)?,
         _ => return None,
     })

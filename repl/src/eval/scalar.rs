@@ -1,11 +1,11 @@
-//! Scalars: numbers take the type that is wanted of them, terms where a function is traced, nodes where they are delayed.
+//! Scalars: typed numbers, terms in traced functions, nodes for delayed values.
 
 use super::{Eval, Result, mismatch, promote, wrong};
 use crate::source::Span;
 use crate::value::{Array, Elt, Value};
 use livefusion::ast::{Body, Const, Field, Fields, Ty};
 
-/// A float constant of this type.
+/// Returns a float constant of this type.
 pub fn float(x: f64, ty: Ty) -> Const {
     match ty {
         Ty::F32 => Const::f32(x as f32),
@@ -14,7 +14,9 @@ pub fn float(x: f64, ty: Ty) -> Const {
 }
 
 impl Eval<'_> {
-    /// A scalar as fields, of the type that is wanted if one is: terms in a function that is traced, else literals.
+    /// Returns a scalar as fields, converted to `want` if given.
+    ///
+    /// The fields are terms in a traced function, and literals elsewhere.
     pub fn fields(
         &mut self,
         value: Value,
@@ -75,7 +77,7 @@ impl Eval<'_> {
         }
     }
 
-    /// A body without parameters: a start value, a number of elements.
+    /// Returns a start value or a count as a body without parameters.
     pub fn value_body(
         &mut self,
         value: Value,
@@ -85,7 +87,7 @@ impl Eval<'_> {
         self.traced(&[], span, |eval, _| eval.fields(value, want, span))
     }
 
-    /// A scalar as a delayed one.
+    /// Returns a scalar as a delayed scalar.
     pub fn delayed(&mut self, value: Value, want: Option<&Elt>, span: Span) -> Result<Array> {
         if let Value::Array(a) = &value
             && a.node.rank == 0
@@ -101,7 +103,7 @@ impl Eval<'_> {
         }
     }
 
-    /// A number of elements, or an index: `u64`.
+    /// Returns a number of elements or an index, as `u64`.
     pub fn count(&mut self, value: Value, span: Span) -> Result<Array> {
         let want = Elt::Scalar(Ty::U64);
         match value.elt().and_then(|e| e.scalar()) {
@@ -121,7 +123,9 @@ impl Eval<'_> {
         }
     }
 
-    /// A number that has to be known while the program is built: an axis, a distance.
+    /// Returns a number that must be known at build time.
+    ///
+    /// Axes and distances are examples.
     pub fn known(&mut self, value: &Value, span: Span) -> Result<i128> {
         let known = match value {
             Value::Int(n) => Some(*n),
@@ -140,8 +144,10 @@ impl Eval<'_> {
         known.map_or_else(|| wrong(got(), span), Ok)
     }
 
-    /// Values of one type, which has the numbers of all: numbers without a type take that of the others, unless they are floats
-    /// among integers. Counts are signed. Only scalars are changed.
+    /// Converts scalars to one type that holds the numbers of all.
+    ///
+    /// Untyped numbers take the type of the others, except floats among integers. Counts become
+    /// signed.
     pub fn alike(
         &mut self,
         values: Vec<Value>,
@@ -152,7 +158,9 @@ impl Eval<'_> {
         self.all_of(values, want, at)
     }
 
-    /// As [`alike`](Self::alike), for an array's elements: counts that stand alone stay counts.
+    /// Converts an array's elements like [`alike`](Self::alike).
+    ///
+    /// Counts alone stay counts.
     pub fn elements_alike(
         &mut self,
         values: Vec<Value>,
@@ -196,7 +204,7 @@ impl Eval<'_> {
         Ok((want, all))
     }
 
-    /// A truth value as a number, where numbers are wanted.
+    /// A boolean as a number, if a number is expected.
     fn number(&mut self, value: Value, want: &Elt, span: Span) -> Result<Value> {
         let is_truth = value.elt() == Some(Elt::Scalar(Ty::Bool)) && *want != Elt::Scalar(Ty::Bool);
         match want.scalar() {
@@ -206,7 +214,7 @@ impl Eval<'_> {
     }
 }
 
-/// The type that has the numbers of all values.
+/// The type that holds the numbers of all values.
 fn common(values: &[Value], at: &dyn Fn(usize) -> Span) -> Result<Elt> {
     let mut typed: Option<Elt> = None;
     for (k, value) in values.iter().enumerate() {

@@ -1,5 +1,7 @@
-//! `start:end:step` between brackets, by Python's rules: positions below 0 count from the end, a position beyond an end stands for
-//! it, and a step below 0 goes backwards.
+//! Python slices, `start:end:step`.
+//!
+//! Negative positions count from the end, positions beyond an end are clamped, and a negative step
+//! runs backwards.
 
 use super::{Eval, Result, wrong};
 use crate::source::Span;
@@ -9,11 +11,11 @@ use livefusion::ranked::{Amount, Item};
 use loop_lang::Const;
 use std::sync::Arc;
 
-/// Start, end and step, as far as they are given.
+/// Start, end and step, each optional.
 pub(super) type Ends = [Option<Value>; 3];
 
 impl Eval<'_> {
-    /// The part of an axis, and the array that it is one of: with the axis turned round where the step is below 0.
+    /// The slice of an axis, and its array. A negative step reverses the axis first.
     pub(super) fn python_slice(
         &mut self,
         of: &Arc<Node>,
@@ -57,7 +59,7 @@ impl Eval<'_> {
                 let ends = (Amount::Known(start), Some(Amount::Known(end)));
                 return Ok((of, Item::Part(ends, by)));
             }
-            // The first elements of a stream, and those behind them, need no length.
+            // A prefix or a suffix of a stream needs no length.
             if let (0.., end @ (None | Some(0..)), 1, 1) = (start.unwrap_or(0), end, step, of.rank)
             {
                 return Ok((self.stretch(of, start.unwrap_or(0), end, span), Item::ALL));
@@ -81,7 +83,7 @@ impl Eval<'_> {
         Ok((of, Item::Part((start, ends.next()), by)))
     }
 
-    /// Elements from a place on, up to another one.
+    /// The elements from `start` up to `end`.
     fn stretch(&mut self, of: Arc<Node>, start: i128, end: Option<i128>, span: Span) -> Arc<Node> {
         let amount = |n: i128| Amount::Known(u64::try_from(n).unwrap_or(u64::MAX));
         let builder = self.builder("slice", span);
@@ -95,7 +97,7 @@ impl Eval<'_> {
         }
     }
 
-    /// As [`places`], where a length or an end is delayed.
+    /// Like [`places`], for a delayed length or end.
     fn delayed_places(
         &mut self,
         start: Option<Value>,
@@ -139,7 +141,8 @@ impl Eval<'_> {
     }
 }
 
-/// The places of the first element and of the one behind the last, counted from the end where the slice goes backwards.
+/// The positions of the first element and of the end, counted from the array's end for backward
+/// slices.
 fn places(start: Option<i128>, end: Option<i128>, len: i128, backwards: bool) -> (u64, u64) {
     let place = |n: i128| {
         let n = if n < 0 { n + len } else { n };

@@ -1,4 +1,4 @@
-//! Tables in expressions: their columns by name, their rows as an array.
+//! Tables in expressions: columns by name, rows as an array.
 
 use super::{Eval, Result, wrong};
 use crate::diagnostic::{Diagnostic, shown};
@@ -8,11 +8,11 @@ use crate::syntax::Literal;
 use crate::value::{Array, Elt, Table, Value};
 use livefusion::ast::Fields;
 
-/// So many names of columns a message has at most.
+/// The largest number of column names in a message.
 const MOST: usize = 20;
 
 impl Value {
-    /// The names of the columns, if it is a table, rows of one, or one row.
+    /// Returns the column names of a table, of rows, or of one row.
     pub fn columns(&self) -> Option<Vec<&str>> {
         match self {
             Value::Table(table) => Some(table.names().collect()),
@@ -26,7 +26,7 @@ impl Value {
 }
 
 impl Eval<'_> {
-    /// The rows of a table that was read.
+    /// Returns the rows of a table that was read.
     pub fn rows_of(&mut self, table: &Table, at: Span) -> Result<Array> {
         table.rows().map_err(|name| {
             let message = format!(
@@ -38,7 +38,9 @@ impl Eval<'_> {
         })
     }
 
-    /// The column of this name of a table, or of rows; of a row its part.
+    /// Returns the column of this name of a table or of rows.
+    ///
+    /// Of one row, returns the field.
     pub fn column(&mut self, of: &Value, name: &str, at: Span) -> Result<Value> {
         let names = of.columns().unwrap_or_default();
         let is_text = self.sources.slice(at).starts_with(['"', '\'']);
@@ -69,7 +71,7 @@ impl Eval<'_> {
     }
 }
 
-/// That there is no column of this name, which is written as a text or not.
+/// The error for an unknown column, which is written as a text or as a name.
 fn unknown(name: &str, names: &[&str], at: Span, is_text: bool) -> Box<Diagnostic> {
     let message = format!("there is no column `{}`", shown(name));
     let mut unknown = Diagnostic::new(message, at);

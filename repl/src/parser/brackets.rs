@@ -1,11 +1,11 @@
-//! Brackets that are closed too late, too early, or not at all.
+//! Errors for missing, misplaced and surplus brackets.
 
 use super::{Fault, Parse, Parser};
 use crate::diagnostic::{Diagnostic, shown};
 use crate::lexer::{Tok, Token};
 
 impl Parser<'_> {
-    /// Takes the bracket that closes another one, or reports the token in its place.
+    /// Takes the matching closing bracket, or reports the token in its place.
     pub(super) fn close(&mut self, open: Token, close: Tok, what: &str) -> Parse<()> {
         let next = self.peek();
         if self.take(close) {
@@ -26,7 +26,7 @@ impl Parser<'_> {
         Err(fault.map(|d| d.other(opened, "opened here")))
     }
 
-    /// That the text ends while brackets are open, which may be closed in another line.
+    /// The error for brackets that are open at the end of the text. Another line may close them.
     fn open_at_end(&self, what: &str) -> Box<Fault> {
         let mut open: Vec<Token> = Vec::new();
         for token in self.tokens.iter().take(self.at) {
@@ -52,7 +52,7 @@ impl Parser<'_> {
         })
     }
 
-    /// That a bracket closes nothing.
+    /// The error for a closing bracket without an opening one.
     pub(super) fn closed_too_often(&self, next: Token) -> Option<Box<Fault>> {
         let closes = matches!(next.kind, Tok::Close | Tok::CloseSquare | Tok::CloseBrace);
         let text = shown(self.text_of(next));

@@ -1,5 +1,6 @@
-//! Expressions, by the binding powers of `grammar::TABLE` (Pratt's way): an operand, then operators behind it for as long
-//! as they bind tightly enough.
+//! Expressions: a Pratt parser over the binding powers of `grammar::TABLE`.
+//!
+//! It parses an operand, then infix and postfix operators that bind tightly enough.
 
 use super::{Parse, Parser};
 use crate::diagnostic::{Diagnostic, shown};
@@ -16,7 +17,7 @@ use loop_lang::Ty;
 use std::sync::Arc;
 
 impl Parser<'_> {
-    /// An expression of operators of this level and those that bind more tightly.
+    /// Parses operators of this level and tighter ones.
     pub(super) fn expression(&mut self, least: usize) -> Parse<Expr> {
         self.deeper(|p| p.expression_here(least))
     }
@@ -37,7 +38,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The operator that comes next, if one does.
+    /// The next infix or postfix operator, if there is one.
     fn operator_behind(&self, left: &Expr) -> Option<(usize, &'static Operator)> {
         let next = self.peek();
         match next.kind {
@@ -59,7 +60,7 @@ impl Parser<'_> {
         self.wrong(Diagnostic::new(message, span).note(note))
     }
 
-    /// Goes on with an operator behind its first operand.
+    /// Continues with an operator after its first operand.
     fn behind(&mut self, left: Expr, first: Token, level: usize, o: &Operator) -> Parse<Expr> {
         if o.does == Does::CallText {
             let text = self.operand()?;
@@ -87,7 +88,7 @@ impl Parser<'_> {
                 op_span: self.span(token),
                 operands: Box::new([left, self.expression(right_of(level))?]),
             },
-            // These stand elsewhere.
+            // Other code handles these.
             Does::Unary(_) | Does::CallText => return Err(self.expected("an operator")),
         };
         self.node(kind, self.since(first))
@@ -103,7 +104,7 @@ impl Parser<'_> {
         self.node(kind, self.since(first))
     }
 
-    /// A step of a pipe: a call without its first argument, or what is called with nothing else.
+    /// A step of a pipe: a call without its first argument, or a callee alone.
     fn pipe(&mut self, left: Expr, first: Token, level: usize) -> Parse<Expr> {
         let begins = self.peek();
         let step = self.expression(level + 1)?;
@@ -139,18 +140,17 @@ impl Parser<'_> {
                 ..self.span(first)
             };
             wrong = wrong.suggest(
-                "an operator is used on what comes out of a pipe in parentheses",
+                "an operator is used on a pipe in parentheses",
                 start,
                 format!("({inner})"),
             );
         } else {
-            wrong =
-                wrong.note("what takes the value in another place is a function: `xs |> \\x -> …`");
+            wrong = wrong.note("to take the value elsewhere, write a function: `xs |> \\x -> …`");
         }
         self.wrong(wrong)
     }
 
-    /// What stands behind a dot: a method with its arguments, or a field.
+    /// The part after a dot: a method with its arguments, or a field.
     fn member(&mut self, left: Expr, first: Token) -> Parse<Expr> {
         let token = self.peek();
         if token.kind == Tok::Word && is_module(&left) {
@@ -184,7 +184,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A field of a tuple, or one of a tuple in it: `.0.1` is one number to the lexer.
+    /// A field of a tuple, possibly nested: the lexer reads `.0.1` as one number.
     fn numbered(&mut self, left: Expr, first: Token) -> Parse<Expr> {
         let token = self.next();
         let mut value = left;
@@ -210,7 +210,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// A range from behind its dots. Its end may be missing.
+    /// A range after its dots. Its end may be missing.
     fn range(&mut self, start: Option<Expr>, level: usize, closed: bool) -> Parse<ExprKind> {
         let next = self.peek();
         let ends = closed || next.kind.begins(self.text_of(next));
@@ -244,7 +244,7 @@ impl Parser<'_> {
         Err(self.wrong(wrong))
     }
 
-    /// What an expression begins with.
+    /// Parses an operand.
     fn operand(&mut self) -> Parse<Expr> {
         let first = self.peek();
         let text = self.text_of(first);
@@ -346,7 +346,7 @@ impl Parser<'_> {
         self.separated(open, |p| p.expression(0))
     }
 
-    /// Statements that give names, and the value that they are for.
+    /// A block: definitions, and the result value.
     fn block(&mut self) -> Parse<ExprKind> {
         let open = self.next();
         let mut statements: Vec<Statement> = Vec::new();
@@ -405,7 +405,7 @@ impl Parser<'_> {
         self.function(params, FunctionStyle::Bars)
     }
 
-    /// Whether a name, or a list of parameters in parentheses, comes next with `=>` behind it.
+    /// Whether a name or a list of parameters in parentheses follows, then `=>`.
     fn is_arrow_function(&self) -> bool {
         let first = self.peek();
         let rest = self.tokens.get(self.at + 1..).unwrap_or_default();
@@ -510,16 +510,16 @@ impl Parser<'_> {
     }
 }
 
-/// From which level on operators belong to the right operand of one of this level.
+/// The lowest level of operators inside the right operand of an operator of this level.
 fn right_of(level: usize) -> usize {
     match TABLE[level].side {
-        // A sign may stand before it, and the operator itself may come again.
+        // A sign may precede it, and the operator itself may repeat.
         Side::Right => level - 1,
         _ => level + 1,
     }
 }
 
-/// Whether it is the name of a module of Python's, whose functions have no module here.
+/// Whether it is the name of a Python module whose functions need no module here.
 fn is_module(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Name(name) if matches!(name.as_str(), "np" | "numpy" | "math"))
 }

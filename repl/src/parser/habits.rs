@@ -1,11 +1,11 @@
-//! Statements of Python that have another form here.
+//! Python statements, and messages with their equivalents here.
 
 use super::{Fault, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Tok;
 use crate::source::Span;
 
-/// Words that begin a statement of Python, the message about it, and its form here.
+/// First words of Python statements, the error message, and the form here.
 const STATEMENTS: &[(&str, &str, &str)] = &[
     (
         "import",
@@ -25,7 +25,7 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     (
         "while",
         "there is no `while`",
-        "write `iterate_while(start, |s| …, |s| …)`: what to test, and the next state",
+        "write `iterate_while(start, |s| …, |s| …)`: a test, and the next state",
     ),
     (
         "return",
@@ -45,7 +45,7 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// The error, if a statement of Python begins here: its word with an operand behind it.
+    /// The error if a Python statement begins here: its first word, followed by an operand.
     pub(super) fn foreign(&self) -> Option<Box<Fault>> {
         let first = self.peek();
         let behind = self.tokens.get(self.at + 1)?.kind;
@@ -68,7 +68,7 @@ impl Parser<'_> {
         )
     }
 
-    /// That a function's body stands behind a colon.
+    /// The error for a function body after a colon.
     pub(super) fn python_body(&self) -> Box<Fault> {
         let colon = self.peek();
         let behind = self.tokens.get(self.at + 1).copied();
@@ -82,7 +82,7 @@ impl Parser<'_> {
         self.wrong(wrong.suggest("write", span, " ="))
     }
 
-    /// The text of a place.
+    /// The text of a span.
     pub(super) fn sliced(&self, span: Span) -> String {
         crate::diagnostic::shown(self.text.get(span.start..span.end).unwrap_or_default())
     }

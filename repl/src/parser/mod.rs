@@ -1,5 +1,6 @@
-//! From a text to its tree: statements here, expressions in `expression.rs`, what a function's parameters look like in
-//! `pattern.rs`. Recursion goes [`MAX_DEPTH`] deep.
+//! Parsing: statements here, expressions in `expression.rs`, patterns in `pattern.rs`.
+//!
+//! Recursion is limited to [`MAX_DEPTH`].
 
 mod brackets;
 mod expression;
@@ -16,20 +17,20 @@ use crate::syntax::{
 use std::fmt;
 use std::sync::Arc;
 
-/// After so many mistakes the rest of a text is not looked at.
+/// The number of errors after which the parser gives up.
 const MAX_MISTAKES: usize = 20;
 
-/// Why a text is no script.
+/// Holds the errors of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The mistakes, in the order of the text, at most one for each statement; at least one.
+    /// The errors in text order, at most one per statement; at least one.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether nothing is wrong but that the text ends too early: a shell asks for another line.
+    /// Whether the only error is an early end of the text. A shell then asks for another line.
     pub incomplete: bool,
 }
 
 impl ParseError {
-    /// All mistakes as a terminal shows them, one below the other.
+    /// Renders all errors for a terminal, one below the other.
     pub fn draw(&self, sources: &Sources, colours: bool) -> String {
         let drawn: Vec<_> = self
             .diagnostics
@@ -53,7 +54,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The tree of one of the texts.
+/// Parses one of the texts.
 ///
 /// ```
 /// use livefusion_repl::{Sources, parse};
@@ -70,14 +71,15 @@ pub fn parse(sources: &Sources, source: SourceId) -> Result<Script, ParseError> 
     }
 }
 
-/// The statements of a text up to its first mistake, and that mistake. Its places are those of one of the sources: it may be
-/// a part of that, with blanks in the place of earlier text.
+/// Parses the statements of a text up to its first error, and returns that error. Spans refer to
+/// one of the sources. The text may be a part of that source, with blanks in place of earlier text.
 pub(crate) fn parse_part(text: &str, source: SourceId) -> (Script, Option<ParseError>) {
     Parser::new(text, source).script()
 }
 
-/// Whether a text can only go on with a statement before it, as one that begins with `|>` does. A shell puts it behind
-/// what was typed last.
+/// Returns whether a text only makes sense after another statement.
+///
+/// An example is a text that begins with `|>`. A shell appends it to the previous input.
 ///
 /// ```
 /// use livefusion_repl::continues;
@@ -92,10 +94,10 @@ pub fn continues(text: &str) -> bool {
     })
 }
 
-/// What stops the parser.
+/// The error that stops the parser.
 struct Fault {
     diagnostic: Diagnostic,
-    /// Whether the text ended where more was expected.
+    /// Whether the text ended too early.
     at_end: bool,
 }
 
@@ -114,7 +116,7 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
-    /// The token behind a minus, which may be one more than the largest of its type.
+    /// The token after a minus, which may exceed the maximum of its type by one.
     minus: Option<usize>,
 }
 
@@ -130,7 +132,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Statements, each on its own: a mistake in one hides none in the next.
+    /// Parses statements separately, so that an error in one hides none in the next.
     fn script(mut self) -> (Script, Option<ParseError>) {
         let (mut script, mut faults) = (Script::default(), Vec::new());
         loop {
@@ -159,7 +161,7 @@ impl<'a> Parser<'a> {
         (script, Some(wrong))
     }
 
-    /// Goes to the end of the statement.
+    /// Skips to the end of the statement.
     fn recover(&mut self) {
         let ends = |t: Token| match t.kind {
             Tok::Newline | Tok::Semicolon => t.depth == 0,
@@ -212,7 +214,7 @@ impl<'a> Parser<'a> {
         if params.is_empty() {
             let span = self.since(open);
             let value = Diagnostic::new("a function has parameters", span)
-                .note("what has none is a value: `let name = …`");
+                .note("without parameters it is a value: `let name = …`");
             return Err(self.wrong(value));
         }
         if self.peek().kind == Tok::Colon {
@@ -230,7 +232,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Asks that the statement end here, and says what may have been meant if it does not.
+    /// Expects the end of the statement. The error suggests the likely intention.
     fn ended(&self, statement: &Statement) -> Parse<()> {
         let next = self.peek();
         if matches!(next.kind, Tok::Newline | Tok::Semicolon | Tok::End) {
@@ -251,7 +253,7 @@ impl<'a> Parser<'a> {
         Err(self.stray(Some(value)))
     }
 
-    /// What stands behind a complete expression where nothing may.
+    /// The error for a token after a complete expression.
     fn stray(&self, before: Option<&Expr>) -> Box<Fault> {
         let next = self.peek();
         if let Some(fault) = self.closed_too_often(next) {
@@ -310,7 +312,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// What stands, with commas between, in the brackets of which the first is taken already.
+    /// Parses items separated by commas, up to the closing bracket. The opening bracket is already
+    /// taken.
     fn separated<T>(
         &mut self,
         open: Token,
@@ -342,13 +345,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// From the first byte of a token to the last of what was taken since.
+    /// The span from the first byte of a token to the last byte taken.
     fn since(&self, first: Token) -> Span {
         let last = self.tokens[self.at.clamp(1, self.tokens.len()) - 1];
         self.span(first).to(self.span(last))
     }
 
-    // Mistakes.
+    // Errors.
 
     fn wrong(&self, diagnostic: Diagnostic) -> Box<Fault> {
         Box::new(Fault {
@@ -357,11 +360,11 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// That the next token is another one than it could be.
+    /// The error for an unexpected next token.
     fn expected(&self, what: &str) -> Box<Fault> {
         let next = self.peek();
         let span = match next.kind {
-            // Where the missing part could stand, not behind comments and empty lines.
+            // Point to the position of the missing part, not after comments and empty lines.
             Tok::Newline | Tok::End if self.at > 0 => self.span(self.tokens[self.at - 1]).after(),
             _ => self.span(next),
         };
@@ -390,7 +393,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The same behind a complete expression, where a single `=` is taken for a comparison.
+    /// The same error after a complete expression. It takes a single `=` for a comparison.
     fn expected_or_equal(&self, what: &str) -> Box<Fault> {
         let next = self.peek();
         let fault = self.expected(what);
@@ -415,7 +418,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs a part that may contain itself.
+    /// Runs a part of the grammar that may contain itself.
     fn deeper<T>(&mut self, part: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth == MAX_DEPTH {
             return Err(self.too_deep(self.span(self.peek())));
@@ -432,7 +435,7 @@ impl<'a> Parser<'a> {
         self.wrong(Diagnostic::new(message, span).note(note))
     }
 
-    /// A node, if the tree does not become too high.
+    /// A node, unless the tree becomes too high.
     fn node(&self, kind: ExprKind, span: Span) -> Parse<Expr> {
         let node = Expr::new(kind, span);
         if node.height() > MAX_DEPTH {
@@ -442,7 +445,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The value of a statement that names one.
+/// The value of a statement.
 fn value_of(statement: &Statement) -> Option<&Expr> {
     match &statement.kind {
         StatementKind::Let { value, .. } => Some(value),
@@ -451,7 +454,7 @@ fn value_of(statement: &Statement) -> Option<&Expr> {
     }
 }
 
-/// What an expression ends with, as far as that can be a name that was meant to be called.
+/// The last part of an expression that could be a name intended as a call.
 fn last(e: &Expr) -> &Expr {
     match &e.kind {
         ExprKind::Binary { operands, .. } => last(&operands[1]),

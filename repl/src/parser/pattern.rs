@@ -1,4 +1,4 @@
-//! Patterns: names, `_`, tuples and windows of these.
+//! Patterns: names, `_`, tuples, and window patterns.
 
 use super::{Parse, Parser};
 use crate::diagnostic::{Diagnostic, shown};

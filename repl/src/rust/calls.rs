@@ -1,4 +1,4 @@
-//! Calls in Rust's text: methods of the same name, and those that differ.
+//! Calls in generated Rust: methods of the same name, and exceptions.
 
 use super::code::{Code, level, tuple};
 use super::expression::{Writer, refuse};
@@ -9,7 +9,7 @@ use crate::syntax::{Expr, ExprKind};
 use crate::value::Elt;
 use loop_lang::Ty;
 
-/// What is no method in Rust.
+/// Free functions in Rust.
 const FREE: &[&str] = &[
     "generate",
     "iota",
@@ -32,7 +32,7 @@ const FREE: &[&str] = &[
     "while_loop",
 ];
 
-/// Where nothing but a number's suffix tells its type.
+/// Combinators whose number arguments need a type suffix.
 const SUFFIXED: &[&str] = &[
     "replicate",
     "enum_from_step",
@@ -43,7 +43,7 @@ const SUFFIXED: &[&str] = &[
 ];
 
 impl Writer<'_> {
-    /// A call of a combinator, of a function on scalars, or of a function of the text's.
+    /// Writes a call of a combinator, a scalar function, or a user function.
     pub fn call(&mut self, e: &Expr, callee: &Expr, args: &[Expr]) -> Result<Code> {
         let ExprKind::Name(name) = &callee.kind else {
             return self.applied(e, callee, args);
@@ -104,11 +104,11 @@ impl Writer<'_> {
             }
             _ => {}
         }
-        // The last one says whether NaN is close to NaN.
+        // The last argument is a flag: whether NaN is close to NaN.
         let alike = if name == "isclose" { &args[..4] } else { &args };
         let result = self.note(e)?.elt().and_then(Elt::scalar);
         let first = match (self.common(alike)?, result) {
-            // A function of floats alone.
+            // A function that exists only for floats.
             (Some(own), Some(ty)) if ty.is_float() && !own.is_float() => Some(Ty::F64),
             (own, _) => own,
         };
@@ -119,7 +119,7 @@ impl Writer<'_> {
         })
     }
 
-    /// An array argument, with elements of the type that the combinator gives them.
+    /// An array argument, with elements converted as the combinator requires.
     pub(super) fn input(&mut self, c: &Combinator, args: &[Expr], k: usize) -> Result<Code> {
         let code = self.rows(&args[k])?;
         let own = self.element(&args[k])?;
@@ -266,7 +266,7 @@ impl Writer<'_> {
         self.method(e, c, of, args)
     }
 
-    /// The texts of the arguments from one on.
+    /// The texts of the arguments from `first` on.
     pub(super) fn arguments(
         &mut self,
         e: &Expr,
@@ -320,7 +320,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Numbers in steps: of a start and a step that are known.
+    /// An arithmetic sequence with a known start and step.
     fn arange(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
         let mut known = Vec::new();
         for arg in args {
@@ -350,7 +350,7 @@ impl Writer<'_> {
         )))
     }
 
-    /// What an array's elements are, or those of a range.
+    /// The element type of an array or of a range.
     fn element(&self, e: &Expr) -> Result<Option<Elt>> {
         Ok(match self.note(e)? {
             Note::Range(known) => known.map(|(_, _, ty)| Elt::Scalar(ty)),
@@ -358,7 +358,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A start value, or what fills.
+    /// A start value or a fill value.
     fn number(&mut self, e: &Expr, ty: Option<Ty>, suffix: bool) -> Result<String> {
         if let ExprKind::Tuple(parts) = &e.kind {
             let parts: Result<Vec<_>> = parts.iter().map(|p| self.number(p, None, true)).collect();
@@ -370,7 +370,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A number of elements, an index, an axis. What is delayed is one of `u64`s.
+    /// A number of elements, an index or an axis. Delayed ones are `u64`.
     fn expr_as_count(&mut self, e: &Expr) -> Result<String> {
         Ok(match self.note(e)?.clone() {
             Note::Int(n) => n.to_string(),
@@ -384,7 +384,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Numbers of elements: one, or those of a tuple.
+    /// Writes one count, or the counts of a tuple.
     pub(super) fn parts(&mut self, e: &Expr) -> Result<Vec<String>> {
         match &e.kind {
             ExprKind::Tuple(parts) => parts.iter().map(|p| self.expr_as_count(p)).collect(),
@@ -392,7 +392,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A function as an argument: a closure, or what has a name.
+    /// Writes a function argument as a closure or by its name.
     pub fn function(&mut self, e: &Expr, arity: usize) -> Result<String> {
         let ExprKind::Name(name) = &e.kind else {
             return Ok(self.expr(e)?.text);
@@ -414,7 +414,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What is beyond the ends; a constant is like the elements.
+    /// The boundary of a stencil. A constant has the element type.
     fn boundary(&mut self, e: &Expr, of: &Expr) -> Result<String> {
         let ty = self.element(of)?.and_then(|e| e.scalar());
         match &e.kind {
@@ -441,7 +441,7 @@ impl Writer<'_> {
         Ok(self.expr(&args[0])?.call("pad", &[format!("[{by}]"), fill]))
     }
 
-    /// The shell repeats along outer axes; Rust reads where it says.
+    /// The shell repeats along outer axes; Rust has `backpermute` with explicit indices.
     fn broadcast(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
         let (shape, rank) = (self.parts(&args[1])?, self.note(&args[0])?.clone());
         let Note::Array(_, rank) = rank else {
@@ -475,7 +475,7 @@ impl Writer<'_> {
         Ok(self.expr(&args[0])?.call("backpermute", &[shape, f]))
     }
 
-    /// Loops: over arrays, whose state is arrays and delayed scalars; on scalars.
+    /// Loops over arrays, whose state is arrays and delayed scalars; and scalar loops.
     fn looped(&mut self, e: &Expr, c: &Combinator, args: &[Expr]) -> Result<Code> {
         let arrays = c.name.starts_with("iterate_");
         if !arrays && !matches!(self.note(e)?, Note::Term(_)) && !self.is_tuple_of_terms(e)? {
@@ -503,7 +503,7 @@ impl Writer<'_> {
         )
     }
 
-    /// What a loop over arrays begins with.
+    /// The start of a loop over arrays.
     fn state(&mut self, e: &Expr) -> Result<String> {
         if let ExprKind::Tuple(parts) = &e.kind {
             let parts: Result<Vec<_>> = parts.iter().map(|p| self.state(p)).collect();

@@ -1,9 +1,9 @@
-//! Pieces of Rust's text: how tight they bind, and where a long chain of calls may be broken.
+//! Pieces of generated Rust: precedence, and line breaks in long call chains.
 
 use crate::value::Elt;
 use loop_lang::{Const, Ty};
 
-/// How tight an expression binds, from closures to what stands before a dot.
+/// Lists precedences of expressions, from closures to receivers of methods.
 pub mod level {
     #![allow(missing_docs, reason = "the names say it")]
     pub const CLOSURE: u8 = 0;
@@ -17,21 +17,21 @@ pub mod level {
     pub const DOT: u8 = 8;
 }
 
-/// An expression.
+/// Holds an expression's text and precedence.
 #[derive(Clone, Debug)]
 pub struct Code {
     /// Its text.
     pub text: String,
-    /// How tight it binds.
+    /// Its precedence.
     pub level: u8,
-    /// Where the dots of its outermost chain are.
+    /// The positions of the dots of its outermost chain.
     links: Vec<usize>,
-    /// What it consists of, if it is a tuple.
+    /// Its parts, if it is a tuple.
     parts: Vec<String>,
 }
 
 impl Code {
-    /// A piece that binds so tight.
+    /// Creates a piece of this precedence.
     pub fn new(text: impl Into<String>, level: u8) -> Code {
         Code {
             text: text.into(),
@@ -41,12 +41,12 @@ impl Code {
         }
     }
 
-    /// A piece that can stand before a dot.
+    /// Creates a piece that can be a receiver.
     pub fn atom(text: impl Into<String>) -> Code {
         Code::new(text, level::DOT)
     }
 
-    /// In parentheses, if it does not bind tight enough.
+    /// Adds parentheses if the precedence is too low.
     pub fn at(self, level: u8) -> Code {
         match self.level >= level {
             true => self,
@@ -54,12 +54,12 @@ impl Code {
         }
     }
 
-    /// A reference to it.
+    /// Returns a reference to it.
     pub fn borrowed(self) -> Code {
         Code::new(format!("&{}", self.at(level::UNARY).text), level::UNARY)
     }
 
-    /// `self.name(args)`
+    /// Returns `self.name(args)`.
     pub fn call(self, name: &str, args: &[String]) -> Code {
         let of = self.at(level::DOT);
         let mut links = of.links;
@@ -72,13 +72,13 @@ impl Code {
         }
     }
 
-    /// `self op other`, from left to right.
+    /// Returns `self op other`, associating to the left.
     pub fn operator(self, op: &str, level: u8, other: Code) -> Code {
         let (left, right) = (self.at(level).text, other.at(level + 1).text);
         Code::new(format!("{left} {op} {right}"), level)
     }
 
-    /// Its text, a call or a part to a line if that is long.
+    /// Returns its text, with one call or part per line if it is long.
     pub fn broken(&self, before: usize) -> String {
         const LONG: usize = 96;
         if before + self.text.chars().count() <= LONG {
@@ -106,7 +106,7 @@ impl Code {
     }
 }
 
-/// A number as a literal of a type, perhaps with its suffix.
+/// Returns a number as a literal of a type, with an optional suffix.
 pub fn integer(n: i128, ty: Ty, suffix: bool) -> Code {
     if ty.is_float() {
         return float(n as f64, ty, suffix);
@@ -115,7 +115,7 @@ pub fn integer(n: i128, ty: Ty, suffix: bool) -> Code {
     signed(format!("{n}{suffix}"))
 }
 
-/// As [`integer`], of a float.
+/// Returns a float literal like [`integer`].
 pub fn float(x: f64, ty: Ty, suffix: bool) -> Code {
     let name = ty.name();
     if x.is_nan() {
@@ -141,7 +141,7 @@ fn signed(text: String) -> Code {
     Code::new(text, level)
 }
 
-/// A constant with its type.
+/// Returns a constant with its type.
 pub fn constant(c: Const) -> Code {
     match c.ty {
         Ty::Bool => Code::atom((c.bits != 0).to_string()),
@@ -152,7 +152,7 @@ pub fn constant(c: Const) -> Code {
     }
 }
 
-/// Constants as the element that they make up.
+/// Returns constants as the element that they form.
 pub fn known(fields: &mut dyn Iterator<Item = Const>, elt: &Elt) -> Code {
     match elt {
         Elt::Scalar(_) | Elt::Count | Elt::Text(_) | Elt::Time(_) => {
@@ -165,7 +165,7 @@ pub fn known(fields: &mut dyn Iterator<Item = Const>, elt: &Elt) -> Code {
     }
 }
 
-/// `(a, b)`
+/// Returns `(a, b)`.
 pub fn tuple(parts: &[String]) -> Code {
     let text = match parts {
         [one] => format!("({one},)"),
@@ -177,7 +177,7 @@ pub fn tuple(parts: &[String]) -> Code {
     }
 }
 
-/// A name, which may be a word of Rust's.
+/// Returns a name, escaped if it is a Rust keyword.
 pub fn ident(name: &str) -> String {
     const WORDS: &[&str] = &[
         "as", "async", "await", "box", "break", "const", "continue", "dyn", "enum", "extern", "fn",

@@ -1,5 +1,7 @@
-//! Expressions in Rust's text. What is a scalar in the function that a combinator traces is an `Exp`; elsewhere operators
-//! that Rust has on arrays stay what they are, and all others go element by element, as `map` and `zip_with`.
+//! Expressions in generated Rust.
+//!
+//! Scalars of a traced function become `Exp`s. Elsewhere, operators that Rust has on arrays are
+//! kept. Other operators go through `map` and `zip_with`.
 
 use super::code::{Code, float, ident, integer, known, level, tuple};
 use super::functions::names;
@@ -14,27 +16,27 @@ use crate::value::Elt;
 use loop_lang::Ty;
 use std::collections::HashSet;
 
-/// What writes a program's text.
+/// Writes the text of a program.
 pub struct Writer<'n> {
-    /// What evaluation found.
+    /// The results of evaluation.
     pub notes: &'n Notes,
-    /// Names that the program has given, in scope or not.
+    /// The names defined by the program, in scope or not.
     pub bound: HashSet<String>,
-    /// Whether anything is read from files or written.
+    /// Whether the program reads or writes files.
     pub files: bool,
     /// The rows of tables.
     pub rows: Rows,
 }
 
-/// That there is no Rust for a piece of text.
+/// Returns the error for a text without a Rust form.
 pub fn refuse<T>(message: impl Into<String>, at: Span) -> Result<T> {
     let wrong = Diagnostic::new(message, at);
     Err(Box::new(
-        wrong.note("`:rust` writes what the typed API has a form for"),
+        wrong.note("`:rust` writes only forms of the typed API"),
     ))
 }
 
-/// The message about text, dates and rows that have no form.
+/// The message about text, dates and rows without a form.
 const NO_FORM: &str =
     "the typed API has no form for this, since text, dates and rows have no operators there";
 
@@ -42,7 +44,7 @@ const NO_FORM: &str =
 const CODES: &str = "text in a row is a code in Rust, which has no operators with text: \
                      filter by a column, as `t[t.name == \"TEXT\"]` does";
 
-/// The other way round.
+/// The comparison with swapped operands.
 fn turned(method: &str) -> Option<&'static str> {
     Some(match method {
         "lt" => "gt",
@@ -55,11 +57,11 @@ fn turned(method: &str) -> Option<&'static str> {
     })
 }
 
-/// What makes an element's expression of the arguments'.
+/// A function from argument expressions to an element's expression.
 type Make<'f> = &'f dyn Fn(&[Code]) -> Code;
 
 impl Writer<'_> {
-    /// What an expression is.
+    /// Returns the note of an expression.
     pub fn note(&self, e: &Expr) -> Result<&Note> {
         match self.notes.get(e.span) {
             Some(note) => Ok(note),
@@ -67,12 +69,17 @@ impl Writer<'_> {
         }
     }
 
-    /// An expression, by what it is; a number without a type as an `i64` or `f64`.
+    /// Writes an expression.
+    ///
+    /// An untyped number becomes an `i64` or `f64`.
     pub fn expr(&mut self, e: &Expr) -> Result<Code> {
         self.value(e, None, true)
     }
 
-    /// An expression; a number without a type takes the one that is wanted, with a suffix where nothing else says it.
+    /// Writes an expression for an expected type.
+    ///
+    /// An untyped number takes the type `want`. It has a suffix if nothing else determines the
+    /// type.
     pub fn value(&mut self, e: &Expr, want: Option<Ty>, suffix: bool) -> Result<Code> {
         self.has_form(e)?;
         match self.note(e)?.clone() {
@@ -101,13 +108,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Refuses text, dates and rows, but for names, columns, and combinators of rows: other forms have no Rust.
+    /// Rejects text, dates and rows. Names, columns, and combinators of rows are exceptions.
     fn has_form(&self, e: &Expr) -> Result<()> {
         let note = self.note(e)?;
         let has_form = match &e.kind {
             _ if !note.is_meant() => true,
             ExprKind::Name(_) | ExprKind::Function(_) => true,
-            // Its parts have to have forms.
+            // Its parts must have forms.
             ExprKind::Tuple(_) => match note {
                 Note::Tuple(parts) => parts.iter().all(|p| matches!(p, Note::Term(_))),
                 note => matches!(note, Note::Term(_)),
@@ -123,7 +130,7 @@ impl Writer<'_> {
             ExprKind::Call { callee, args, .. } => {
                 let is_text_or_row = |elt: &Elt| matches!(elt, Elt::Text(_) | Elt::Row(..));
                 match &callee.kind {
-                    // Calls have the messages about these.
+                    // Calls report these errors themselves.
                     ExprKind::Name(name) if matches!(name.as_str(), "group_by" | "join") => true,
                     ExprKind::Name(name) => {
                         self.is_of_rows(name, args) && note.elt().is_some_and(is_text_or_row)
@@ -139,7 +146,7 @@ impl Writer<'_> {
         }
     }
 
-    /// That operands are numbers.
+    /// Checks that operands are numbers.
     pub fn are_numbers(&self, all: &[Expr]) -> Result<()> {
         for e in all {
             let note = self.note(e)?;
@@ -153,7 +160,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A comparison of a column of text, with a text or with another column.
+    /// A comparison of a text column with a text or with another column.
     fn texts(&mut self, op: Binary, operands: &[Expr; 2]) -> Result<Option<Code>> {
         let is_text = |note: &Note| matches!(note, Note::Array(Elt::Text(_), 1));
         let name = match op {
@@ -178,7 +185,7 @@ impl Writer<'_> {
         })
     }
 
-    /// An expression that is no number: by what its text says.
+    /// An expression that is not a number.
     fn made(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         match &e.kind {
             ExprKind::Literal(Literal::Text(text)) => Ok(Code::atom(format!("{text:?}"))),
@@ -220,7 +227,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value in another type.
+    /// Writes a value converted to another type.
     pub fn cast_to(&mut self, e: &Expr, value: &Expr, ty: Ty) -> Result<Code> {
         let own = self
             .note(value)?
@@ -238,7 +245,9 @@ impl Writer<'_> {
         })
     }
 
-    /// A value that may be kept: of what has a name, a copy of the reference to it.
+    /// Writes a value that may be stored.
+    ///
+    /// A named value is cloned, which copies a reference.
     pub fn owned(&mut self, e: &Expr) -> Result<Code> {
         let code = self.expr(e)?;
         let named = matches!(e.kind, ExprKind::Name(_) | ExprKind::Field { .. });
@@ -256,12 +265,12 @@ impl Writer<'_> {
         })
     }
 
-    /// A reference to an array, to a delayed scalar, to segments.
+    /// Writes a reference to an array, a delayed scalar or segments.
     pub fn borrowed(&mut self, e: &Expr) -> Result<Code> {
         Ok(self.expr(e)?.borrowed())
     }
 
-    /// One side of an operator, or an argument: arrays by reference.
+    /// Writes an operand or an argument, with arrays by reference.
     pub fn side(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, false)?;
         let own = match self.note(e)? {
@@ -282,7 +291,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A scalar in the function that is traced, before a dot or an operator.
+    /// A scalar of the traced function, as a receiver or an operand.
     fn term(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, true)?;
         Ok(match self.note(e)? {
@@ -305,8 +314,9 @@ impl Writer<'_> {
         })
     }
 
-    /// Functions of scalars, with the type of the first argument and that of the others: on terms as they are, on arrays element by
-    /// element.
+    /// Writes a scalar function of terms, or of arrays element by element.
+    ///
+    /// The array gives the types of the first argument and of the others.
     pub fn each(
         &mut self,
         e: &Expr,
@@ -322,7 +332,7 @@ impl Writer<'_> {
             }
             return Ok(make(&all));
         }
-        // The arrays that are gone through, and a name for an element of each.
+        // The arrays to traverse, and a name for an element of each.
         let mut free: HashSet<String> = HashSet::new();
         args.iter().for_each(|a| names(a, &mut free));
         let fresh = ["x", "y", "z", "u", "v"].into_iter();
@@ -403,7 +413,7 @@ impl Writer<'_> {
             _ => None,
         };
         let (left, right) = (self.note(a)?.clone(), self.note(b)?.clone());
-        // What is decided by a side that is known is the other one, or is not evaluated.
+        // A known left operand either selects the right one, or the right one is not evaluated.
         if matches!(op, Binary::And | Binary::Or) && matches!(left, Note::Known(..)) {
             return self.expr(b);
         }
@@ -429,7 +439,7 @@ impl Writer<'_> {
             if !fits {
                 return refuse("arrays of several ranks meet here", e.span);
             }
-            // Rust has an operator wherever one side is an array or a term.
+            // Rust has an operator wherever one operand is an array or a term.
             let left = match (traced, &left) {
                 (true, Note::Delayed(_)) => self.term(a, ty)?,
                 _ => self.side(a, ty)?,
@@ -449,7 +459,7 @@ impl Writer<'_> {
         self.each(e, &[a, b], [ty, ty], &make)
     }
 
-    /// `a @ b`
+    /// Writes `a @ b`.
     fn product(&mut self, e: &Expr, operands: &[Expr; 2]) -> Result<Code> {
         match crate::combinators::find("dot") {
             Some(dot) => self.combinator(e, dot, operands),
@@ -466,7 +476,7 @@ impl Writer<'_> {
         self.choice(e, [test, yes, no])
     }
 
-    /// One of two values, by a test.
+    /// Writes a selection between two values by a test.
     pub fn choice(&mut self, e: &Expr, [test, yes, no]: [&Expr; 3]) -> Result<Code> {
         let literal = |n: &Note| n.is_untyped() || matches!(n, Note::Known(..));
         let both = literal(self.note(yes)?) && literal(self.note(no)?);

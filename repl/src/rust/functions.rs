@@ -1,4 +1,4 @@
-//! Functions and names in Rust's text: closures, statements that name something, calls of what has been named.
+//! Functions and names in generated Rust: closures, definitions, and calls of them.
 
 use super::code::{Code, ident, level, tuple};
 use super::expression::{Writer, refuse};
@@ -13,7 +13,9 @@ use loop_lang::Ty;
 use std::collections::HashSet;
 
 impl Writer<'_> {
-    /// A function's closure. Where it is not an argument, Rust wants the types of its parameters.
+    /// Writes a function's closure.
+    ///
+    /// Outside of arguments, Rust needs parameter types.
     pub fn closure(&mut self, f: &Function, typed: bool) -> Result<Code> {
         let outside = self.bound.clone();
         let mut params = Vec::new();
@@ -40,7 +42,7 @@ impl Writer<'_> {
         Ok(Code::new(text, level::CLOSURE))
     }
 
-    /// What a function gives: a delayed scalar in one that is traced as a term.
+    /// The result of a function. A delayed scalar in a traced function becomes a term.
     fn result(&mut self, body: &Expr) -> Result<Code> {
         let ty = self.note(body)?.elt().and_then(Elt::scalar);
         match (self.note(body)?, &body.kind) {
@@ -51,7 +53,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The type of a parameter, which has to be the same wherever the function is called.
+    /// The type of a parameter, which must be the same for all calls.
     fn param(&self, p: &Pattern) -> Result<String> {
         let notes = self.notes.named(p.span);
         match notes {
@@ -71,7 +73,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A pattern; its names are bound.
+    /// Writes a pattern, and binds its names.
     pub fn pattern(&mut self, p: &Pattern) -> Result<String> {
         let several = |w: &mut Self, parts: &[Pattern]| -> Result<Vec<String>> {
             parts.iter().map(|p| w.pattern(p)).collect()
@@ -87,7 +89,9 @@ impl Writer<'_> {
         })
     }
 
-    /// A statement that names something, as a line; none of what is written where it is used.
+    /// Writes a definition as a line.
+    ///
+    /// Returns `None` if the value is written at its uses.
     pub fn statement(&mut self, s: &Statement) -> Result<Option<String>> {
         match &s.kind {
             StatementKind::Let { pattern, value } => {
@@ -133,7 +137,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of a function that the text names.
+    /// Writes a call of a user function.
     pub fn applied(&mut self, e: &Expr, callee: &Expr, args: &[Expr]) -> Result<Code> {
         let f = match &callee.kind {
             ExprKind::Name(name) if self.bound.contains(name) => ident(name),
@@ -154,10 +158,10 @@ impl Writer<'_> {
     }
 }
 
-/// What stands for `_` until the function has a parameter: no name has it.
+/// A placeholder for `_` until the function has a parameter name. No user name equals it.
 const HOLE: &str = "r#_";
 
-/// The parameter of a function that was written with `_`.
+/// The parameter name of a function that was written with `_`.
 fn hole_name(f: &Function) -> String {
     let mut free = HashSet::new();
     names(&f.body, &mut free);
@@ -179,7 +183,7 @@ fn type_of(note: &Note) -> Option<String> {
                 let parts: Vec<_> = parts.iter().map(terms).collect();
                 tuple(&parts).text
             }
-            // Elements without a form in Rust are refused at their use.
+            // Elements without a Rust form are rejected at their use.
             other => other.to_string(),
         }
     }
@@ -206,18 +210,18 @@ fn type_of(note: &Note) -> Option<String> {
     })
 }
 
-/// The type that elements have in memory.
+/// The element type in memory.
 fn in_memory(elt: &Elt) -> String {
     match elt {
         Elt::Scalar(ty) => ty.to_string(),
         Elt::Count => Ty::U64.to_string(),
         Elt::Tuple(parts) => tuple(&parts.iter().map(in_memory).collect::<Vec<_>>()).text,
-        // Other elements have no form in Rust, and are refused at their use.
+        // Other elements have no Rust form, and are rejected at their use.
         other => other.to_string(),
     }
 }
 
-/// All names that an expression uses, those that it binds itself included.
+/// Collects all names in an expression, including its bound names.
 pub fn names(e: &Expr, out: &mut HashSet<String>) {
     match &e.kind {
         ExprKind::Name(name) => {

@@ -1,4 +1,4 @@
-//! Vectors and rows in Rust's text: their elements as literals, of which the first says the type.
+//! Vectors and rows in generated Rust: literals, the first one with its type.
 
 use super::code::{Code, constant, float, integer, known, tuple};
 use super::expression::{Writer, refuse};
@@ -8,7 +8,7 @@ use crate::syntax::{Expr, ExprKind};
 use crate::value::Elt;
 
 impl Writer<'_> {
-    /// An array of elements, or of rows.
+    /// Writes an array of elements or of rows.
     pub fn vector(&mut self, e: &Expr, parts: &[Expr]) -> Result<Code> {
         let (elt, rank) = match self.note(e)? {
             Note::Array(elt, rank) => (elt.clone(), *rank),
@@ -44,7 +44,7 @@ impl Writer<'_> {
         Ok(Code::atom(format!("stack(0, [{}])", rows.join(", "))))
     }
 
-    /// `[1i64, 2]`, or rows of such, if all elements are known. The first number has the suffix of its type.
+    /// `[1i64, 2]`, or rows of such, if all elements are known. The first number has a type suffix.
     fn literals(
         &mut self,
         parts: &[Expr],
@@ -67,7 +67,7 @@ impl Writer<'_> {
         Ok(Some(format!("[{}]", all.join(", "))))
     }
 
-    /// An element that is known.
+    /// A known element.
     fn literal(&mut self, e: &Expr, elt: &Elt, first: &mut bool) -> Result<Option<String>> {
         let code = match (self.note(e)?.clone(), elt) {
             (Note::Int(n), Elt::Scalar(ty)) => integer(n, *ty, *first),
@@ -100,7 +100,7 @@ impl Writer<'_> {
         Ok(Some(code.text))
     }
 
-    /// Segments, a row each.
+    /// Writes segments, one row each.
     pub fn ragged(&mut self, e: &Expr, rows: &[Expr]) -> Result<Code> {
         let Note::Segments(elt) = self.note(e)?.clone() else {
             return refuse("expected segments", e.span);

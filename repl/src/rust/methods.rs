@@ -1,4 +1,4 @@
-//! Methods in Rust's text: their receivers, with the axes that these name, and arguments that have names.
+//! Methods in generated Rust: receivers with axes, and named arguments.
 
 use super::code::Code;
 use super::expression::{Writer, refuse};
@@ -8,7 +8,7 @@ use crate::eval::Result;
 use crate::syntax::{Expr, ExprKind};
 
 impl Writer<'_> {
-    /// A call with arguments that have names.
+    /// A call with named arguments.
     pub(super) fn with_names(&mut self, e: &Expr, name: &str, args: &[Expr]) -> Result<Code> {
         let places = match combinators::find(name).map(|c| c.keywords) {
             Some(Keywords::At(places)) => places,
@@ -43,7 +43,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One axis, or several.
+    /// One or several axes.
     pub(super) fn axes(&mut self, axes: &Expr) -> Result<String> {
         Ok(match self.parts(axes)?.as_slice() {
             [one] => one.clone(),
@@ -67,7 +67,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of a method, whose receiver is written.
+    /// A method call on a receiver that is already written.
     pub(super) fn method(
         &mut self,
         e: &Expr,

@@ -1,14 +1,14 @@
-//! `:rust`: an expression, with what it needs of what was typed before, as a program of the typed API.
+//! `:rust`: an expression with its definitions, as a program of the typed API.
 //!
-//! | file | room for |
+//! | file | contents |
 //! | --- | --- |
-//! | `notes` | what evaluation found of each expression |
+//! | `notes` | types of expressions, from evaluation |
 //! | `code` | pieces of text |
 //! | `expression` | expressions |
 //! | `literals` | vectors and rows |
-//! | `functions` | closures, statements, what a text has named |
+//! | `functions` | closures, definitions, calls of them |
 //! | `calls` | calls of combinators |
-//! | `python` | arithmetic with Python's meaning, types that meet |
+//! | `python` | Python arithmetic, common types |
 //! | `parts` | indices, slices, attributes |
 //! | `rows` | rows of tables, groups and aggregates |
 
@@ -34,10 +34,10 @@ pub use notes::{Note, Notes};
 use rows::Rows;
 use std::collections::HashSet;
 
-/// What the command does.
+/// Writes the program of a command's expression.
 ///
 /// # Errors
-/// A mistake in the text, or what has no form in Rust, drawn.
+/// Returns the rendered error of the text, or of a part without a Rust form.
 pub fn command(s: &mut Session, at: Span) -> Result<String, String> {
     let (statements, notes) = s.noted(at)?;
     match program(&statements, &notes, at) {
@@ -115,7 +115,7 @@ fn program(statements: &[Statement], notes: &Notes, at: Span) -> crate::eval::Re
     Ok(text + "    Ok(())\n}\n")
 }
 
-/// Lines that compute and show a value: two, if it is long.
+/// Lines that compute and show a value: two if it is long.
 fn computed(code: &Code) -> Vec<String> {
     let text = code.broken("    println!(\"{:?}\", ?);".len());
     match text.contains('\n') {
@@ -128,7 +128,7 @@ fn shows(value: &str) -> String {
     format!("println!(\"{{:?}}\", {value});")
 }
 
-/// A part of a tuple, computed.
+/// A computed part of a tuple.
 fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
     let of = Code::atom(format!("value.{k}"));
     let has_text = |elt: &Elt| elt.is_meant() || elt.parts().iter().any(Elt::is_meant);
@@ -144,7 +144,9 @@ fn part(k: usize, note: &Note, at: Span) -> crate::eval::Result<String> {
     })
 }
 
-/// The last value that is shown, and before it what it needs: what was named and not named anew.
+/// Selects the last shown value and the definitions that it needs.
+///
+/// A redefined name counts only in its latest definition.
 pub fn needed(statements: &[Statement]) -> Vec<&Statement> {
     let mut wanted = HashSet::new();
     let mut all = Vec::new();

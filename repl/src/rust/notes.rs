@@ -1,20 +1,20 @@
-//! What evaluation found of each expression: the types that Rust's text is written by.
+//! Notes of evaluation: the types of expressions, for generated Rust.
 
 use crate::source::Span;
 use crate::value::{Elt, Value};
 use loop_lang::{Const, Ty};
 use std::collections::HashMap;
 
-/// What a value is.
+/// Describes a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Note {
     /// An integer without a type.
     Int(i128),
     /// A float without a type.
     Float(f64),
-    /// A scalar that is known, by its fields.
+    /// A known scalar, by its fields.
     Known(Vec<Const>, Elt),
-    /// A scalar of the function that is traced.
+    /// A scalar of the traced function.
     Term(Elt),
     /// A delayed scalar.
     Delayed(Elt),
@@ -26,16 +26,16 @@ pub enum Note {
     Along(Elt),
     /// Several values.
     Tuple(Vec<Note>),
-    /// A range; its first element, the end behind its last one, and their type, where they are known.
+    /// A range: its first element, its exclusive end, and their type, where known.
     Range(Option<(i128, i128, Ty)>),
-    /// The columns of a table, and the elements of those that are arrays.
+    /// The columns of a table, and the element types of array columns.
     Table(Vec<(String, Option<Elt>)>),
-    /// What has no type in Rust that matters: functions, strings, boundaries.
+    /// A value whose Rust type does not matter: a function, a string, a boundary.
     Other,
 }
 
 impl Note {
-    /// What a value is.
+    /// Describes a value.
     pub fn of(value: &Value) -> Note {
         match value {
             Value::Int(n) => Note::Int(*n),
@@ -73,7 +73,9 @@ impl Note {
         }
     }
 
-    /// The elements, of a tuple of values those of the first.
+    /// Returns the element type.
+    ///
+    /// For a tuple, it is that of the first value.
     pub fn elt(&self) -> Option<&Elt> {
         match self {
             Note::Known(_, elt)
@@ -87,7 +89,7 @@ impl Note {
         }
     }
 
-    /// Whether there are text, dates or rows of tables in it.
+    /// Returns whether it contains text, dates or table rows.
     pub fn is_meant(&self) -> bool {
         let is_meant = |elt: &Elt| elt.is_meant() || matches!(elt, Elt::Row(..) | Elt::Maybe(_));
         match self {
@@ -102,13 +104,13 @@ impl Note {
         }
     }
 
-    /// Whether it is written as a number wherever it is used, in the type that is wanted there.
+    /// Returns whether each use writes it as a number of the expected type.
     pub fn is_untyped(&self) -> bool {
         matches!(self, Note::Int(_) | Note::Float(_))
     }
 }
 
-/// An integer that is known, and its type.
+/// A known integer and its type.
 fn number(value: &Value) -> Option<(i128, Option<Ty>)> {
     match Note::of(value) {
         Note::Int(n) => Some((n, None)),
@@ -124,7 +126,10 @@ fn number(value: &Value) -> Option<(i128, Option<Ty>)> {
     }
 }
 
-/// Of expressions what they were last: where several types were tried, the last one fits. Of patterns all that they were.
+/// Holds notes of expressions and patterns by span.
+///
+/// An expression keeps its last note: if several types were tried, the last one fits. A pattern
+/// keeps all notes.
 #[derive(Default, Debug)]
 pub struct Notes {
     expressions: HashMap<Span, Note>,
@@ -132,18 +137,18 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// An expression has this value.
+    /// Notes the value of an expression.
     pub fn expression(&mut self, at: Span, value: &Value) {
         self.expressions.insert(at, Note::of(value));
     }
 
-    /// A slice by Python's rules has these ends.
+    /// Notes the ends of a Python slice.
     pub fn slice(&mut self, at: Span, start: u64, end: u64) {
         let ends = (start.into(), end.into(), Ty::U64);
         self.expressions.insert(at, Note::Range(Some(ends)));
     }
 
-    /// A pattern names this value.
+    /// Notes a value that a pattern binds.
     pub fn pattern(&mut self, at: Span, value: &Value) {
         let (all, note) = (self.patterns.entry(at).or_default(), Note::of(value));
         if !all.contains(&note) {
@@ -151,17 +156,17 @@ impl Notes {
         }
     }
 
-    /// What an expression is; nothing of one that was not evaluated.
+    /// Returns the note of an expression, or `None` if it was not evaluated.
     pub fn get(&self, at: Span) -> Option<&Note> {
         self.expressions.get(&at)
     }
 
-    /// The notes of all expressions.
+    /// Returns the notes of all expressions.
     pub fn all(&self) -> impl Iterator<Item = &Note> {
         self.expressions.values()
     }
 
-    /// What a pattern named.
+    /// Returns the notes of a pattern.
     pub fn named(&self, at: Span) -> &[Note] {
         self.patterns.get(&at).map_or(&[], |notes| notes)
     }

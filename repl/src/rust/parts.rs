@@ -1,4 +1,4 @@
-//! Indices, slices and attributes in Rust's text.
+//! Indices, slices and attributes in generated Rust.
 
 use super::code::{Code, level, tuple};
 use super::expression::{Writer, refuse};
@@ -56,7 +56,7 @@ impl Writer<'_> {
                 })
             }
             (Field::Name(name), _) => match self.note(e)?.clone() {
-                // Lengths that are known.
+                // Known lengths.
                 Note::Tuple(parts) => {
                     let known = parts.iter().map(|p| match p {
                         Note::Int(n) => Some(n.to_string()),
@@ -122,15 +122,15 @@ impl Writer<'_> {
             (false, _) if !back => of.call("at", &[at]),
             _ => of.call("slice", &[at]),
         };
-        // An element at an index that is known is a delayed scalar, which is a term by its value.
+        // An element at a known index is a delayed scalar. Its `value()` is a term.
         Ok(match !terms && matches!(self.note(e)?, Note::Term(_)) {
             true => call.call("value", &[]),
             false => call,
         })
     }
 
-    /// A slice by Python's rules, whose ends were found when it was evaluated: the array, turned round where the slice goes
-    /// backwards, and the range.
+    /// A Python slice, with the ends found by evaluation. The result is the array, reversed for
+    /// backward slices, and the range.
     fn slice(
         &mut self,
         of: Code,
@@ -169,7 +169,7 @@ impl Writer<'_> {
         ))
     }
 
-    /// An index or a range between brackets.
+    /// Writes an index or a range between brackets.
     pub fn item(&mut self, item: &Expr) -> Result<String> {
         let ExprKind::Range { start, end, closed } = &item.kind else {
             return Ok(match self.note(item)? {

@@ -1,4 +1,4 @@
-//! Arithmetic with Python's meaning in Rust's text, and values in the types that operators need.
+//! Python arithmetic in generated Rust, and conversions of operands.
 
 use super::code::{Code, float, integer, level};
 use super::expression::{Writer, refuse};
@@ -12,7 +12,9 @@ use loop_lang::{Const, Ty};
 type Make = Box<dyn Fn(&[Code]) -> Code>;
 
 impl Writer<'_> {
-    /// The type that operators work in on these values, if one of them has a type or is a float.
+    /// Returns the type of an operation on these values.
+    ///
+    /// Returns `None` if all are untyped integers.
     pub fn common(&self, values: &[&Expr]) -> Result<Option<Ty>> {
         let mut found: Option<Elt> = None;
         let (mut floats, mut integers) = (false, false);
@@ -41,7 +43,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A value that has a type, in the type that is wanted.
+    /// Converts a typed value to the type `want`.
     pub fn converted(&self, code: Code, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let note = self.note(e)?;
         let own = match note {
@@ -66,7 +68,7 @@ impl Writer<'_> {
         })
     }
 
-    /// `a // b`, `a % b`, `a ** b`, element by element.
+    /// Writes `a // b`, `a % b` or `a ** b`, element by element.
     pub fn python(&mut self, e: &Expr, op: Binary, [a, b]: [&Expr; 2]) -> Result<Code> {
         let known = match self.note(b)? {
             Note::Int(n) => Some(*n),
@@ -127,7 +129,8 @@ fn native(x: &[Code], op: &str) -> Code {
     x[0].clone().operator(op, level::PRODUCT, x[1].clone())
 }
 
-/// A block in which `x` and `y` are the operands, `r` is the rest and `is_off` says that the floor is one below.
+/// A block in which `x` and `y` are the operands, `r` is the remainder, and `is_off` tells that the
+/// floor is one below.
 fn block(x: &[Code], ty: Ty, value: &str) -> Code {
     let zero = match ty.is_float() {
         true => float(0.0, ty, true).text,
@@ -141,7 +144,7 @@ fn block(x: &[Code], ty: Ty, value: &str) -> Code {
     ))
 }
 
-/// A power by squares, in the order in which the shell multiplies.
+/// A power by squaring, with multiplications in the shell's order.
 fn squares(x: &Code, n: u32, ty: Ty) -> Code {
     if n == 0 {
         return Code::atom(format!("Exp::lit(1{ty})"));

@@ -1,5 +1,6 @@
-//! Rows of tables in Rust's text: tuples of the columns that a program needs, groups of them, and their aggregates. Text is its
-//! codes, which have the order of the texts.
+//! Table rows in generated Rust: tuples of needed columns, groups, aggregates.
+//!
+//! Text appears as codes, which have the order of the texts.
 
 use super::code::{Code, ident, tuple};
 use super::expression::{Writer, refuse};
@@ -11,19 +12,19 @@ use crate::value::Elt;
 use livefusion::io::Labels;
 use std::collections::HashSet;
 
-/// Combinators of rows that are those of tuples.
+/// Combinators of rows with the same form on tuples.
 const OF_ROWS: &[&str] = &[
     "map", "filter", "take", "drop", "head", "reverse", "len", "count", "any", "all", "sort_by",
     "group_by", "agg",
 ];
 
-/// The message about texts of no column.
+/// The message about texts without a column.
 const NO_COLUMN: &str = "these texts are of no column of a table, and so have no codes in Rust";
 
 /// The widest tuple that the typed API zips.
 const MOST: usize = 6;
 
-/// Tables of a program: the columns that it does not need, and the texts of codes.
+/// Holds the unneeded columns of a program's tables, and the texts of codes.
 #[derive(Default)]
 pub struct Rows {
     unneeded: HashSet<String>,
@@ -31,7 +32,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The columns that statements do not name, and whose rows are not shown.
+    /// Finds the columns that statements do not name and do not show.
     pub fn of(statements: &[&Statement], notes: &Notes) -> Rows {
         let mut needed = HashSet::new();
         for s in statements {
@@ -58,7 +59,7 @@ impl Rows {
         }
     }
 
-    /// The places of the columns that rows have in Rust: the first, if none is needed.
+    /// The indices of the columns that rows have in Rust: the first column if none is needed.
     fn kept(&self, names: &[String]) -> Vec<usize> {
         let is_needed = |k: &usize| !self.unneeded.contains(&names[*k]);
         let kept: Vec<usize> = (0..names.len()).filter(is_needed).collect();
@@ -68,7 +69,8 @@ impl Rows {
         }
     }
 
-    /// The place of a column in a tuple; none in a tuple of one, which is its only part.
+    /// The index of a column in a tuple. The inner `None` means that the column is the only one,
+    /// without a tuple.
     fn place(&self, names: &[String], name: &str) -> Option<Option<usize>> {
         let kept = self.kept(names);
         let place = kept.iter().position(|k| names[*k] == name)?;
@@ -123,7 +125,7 @@ fn shown(note: &Note, out: &mut HashSet<String>) {
 }
 
 impl Writer<'_> {
-    /// Whether a combinator of rows has the form of one of tuples.
+    /// Returns whether a combinator of rows has the same form on tuples.
     pub fn is_of_rows(&self, name: &str, args: &[Expr]) -> bool {
         OF_ROWS.contains(&name)
             && args
@@ -136,7 +138,7 @@ impl Writer<'_> {
                 })
     }
 
-    /// The rows of a table, or an array that has them already.
+    /// Writes the rows of a table, or an array of rows.
     pub fn rows(&mut self, e: &Expr) -> Result<Code> {
         let Note::Table(columns) = self.note(e)?.clone() else {
             return self.expr(e);
@@ -184,7 +186,9 @@ impl Writer<'_> {
         }
     }
 
-    /// A column of rows, or a part of one row; none if the value has no rows.
+    /// Writes a column of rows, or a part of one row.
+    ///
+    /// Returns `None` if the value has no rows.
     pub fn part_of_row(&mut self, e: &Expr, value: &Expr, name: &str) -> Result<Option<Code>> {
         let note = self.note(value)?.clone();
         let Some(Elt::Row(all, _)) = note.elt() else {
@@ -203,7 +207,7 @@ impl Writer<'_> {
         self.with_texts(e, code).map(Some)
     }
 
-    /// Codes with their texts, if an expression gives an array of text.
+    /// Replaces codes by their texts, for an array of text.
     pub fn with_texts(&self, e: &Expr, code: Code) -> Result<Code> {
         let Note::Array(Elt::Text(labels), _) = self.note(e)? else {
             return Ok(code);
@@ -217,7 +221,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `group_by` by a key, or `sort_by` by one.
+    /// Writes `group_by` or `sort_by` with a key.
     pub fn by_key(&mut self, name: &str, of: &Expr, key: &Expr) -> Result<Code> {
         let (rows, key_code) = (self.rows(of)?, self.function(key, 1)?);
         let method = match name {
@@ -237,7 +241,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The keys of groups beside the results of functions of each group.
+    /// Writes the keys of groups next to the results of functions of each group.
     pub fn aggregates(&mut self, e: &Expr, args: &[Expr]) -> Result<Code> {
         let Some((groups, functions)) = args.split_first() else {
             return refuse("expected groups", e.span);
@@ -288,7 +292,8 @@ impl Writer<'_> {
         Ok(block(&lines, &rows))
     }
 
-    /// The column that an argument of `agg` makes, and its closure: `n = f`, `("n", f)`, or a function of both.
+    /// The column name of an argument of `agg`, and its closure: `n = f`, `("n", f)`, or a plain
+    /// function.
     fn aggregate(&mut self, arg: &Expr) -> Result<(String, String)> {
         let named = |parts: &[Expr]| match parts {
             [
@@ -322,7 +327,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Lines that print rows, with texts in place of codes.
+    /// Writes lines that print rows, with texts in place of codes.
     pub fn shown_rows(&self, code: &Code, e: &Expr) -> Result<Option<Vec<String>>> {
         let Note::Array(Elt::Row(names, elts), 1) = self.note(e)? else {
             return Ok(None);
@@ -362,14 +367,14 @@ impl Writer<'_> {
     }
 }
 
-/// A block of lines with a value, as it stands in a statement of `main`.
+/// A block of lines with a value, indented as a statement of `main`.
 fn block(lines: &[String], value: &str) -> Code {
     let indented = |line: &str| format!("        {}\n", line.replace('\n', "\n    "));
     let lines: String = lines.iter().map(|line| indented(line)).collect();
     Code::atom(format!("{{\n{lines}{}    }}", indented(value)))
 }
 
-/// Arrays beside each other.
+/// A zip of arrays.
 fn zipped(parts: &[String]) -> Code {
     let parts: Vec<String> = parts.iter().map(|p| format!("&{p}")).collect();
     Code::atom(format!("zip({})", tuple(&parts).text))

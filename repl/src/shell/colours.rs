@@ -1,10 +1,10 @@
-//! Colours, by tokens.
+//! Syntax colours, by tokens.
 
 use super::command;
 use crate::lexer::{Tok, tokens};
 use std::ops::Range;
 
-/// What a piece of a text is.
+/// Lists classes of tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Class {
@@ -13,16 +13,18 @@ pub enum Class {
     Command,
     Number,
     Text,
-    /// A name that is called, or a step of a pipe.
+    /// A called name, or a step of a pipe.
     Called,
     Name,
     /// An operator or a bracket.
     Mark,
-    /// What begins no token.
+    /// Characters that begin no token.
     Wrong,
 }
 
-/// The pieces of a text, without the blanks between them; also of a text that cannot be parsed.
+/// Classifies the pieces of a text, without the blanks between them.
+///
+/// It also works for texts that cannot be parsed.
 ///
 /// ```
 /// use livefusion_repl::shell::{Class, classes};
@@ -59,7 +61,9 @@ pub fn classes(text: &str) -> impl Iterator<Item = (Range<usize>, Class)> {
     first.into_iter().chain((0..).map_while(class).flatten())
 }
 
-/// The text in a terminal's colours, as wide as without them.
+/// Returns the text with terminal colours.
+///
+/// Its visible width is unchanged.
 ///
 /// ```
 /// use livefusion_repl::shell::coloured;

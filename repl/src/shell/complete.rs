@@ -1,19 +1,19 @@
-//! What can stand at a cursor.
+//! Completion: the kind of text expected at a cursor.
 
 use crate::lexer::{Tok, tokens};
 
-/// What is to be completed.
+/// The kind of a completion.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Wanted<'a> {
     Name,
-    /// Of what this text is.
+    /// A member of this text's value.
     Member(&'a str),
     Command,
     File,
     Nothing,
 }
 
-/// Where what is to be completed begins, and what it is.
+/// The start of the text to complete, and its kind.
 pub(super) fn at(line: &str, pos: usize) -> (usize, Wanted<'_>) {
     let text = line.get(..pos).unwrap_or("");
     let start = text.len() - text.trim_start().len();
@@ -44,7 +44,7 @@ pub(super) fn at(line: &str, pos: usize) -> (usize, Wanted<'_>) {
     }
 }
 
-/// What is called by the parenthesis before the cursor.
+/// The callee of the parenthesis before the cursor.
 pub(super) fn called(line: &str, pos: usize) -> Option<&str> {
     let text = line.get(..pos).filter(|t| t.len() == line.len())?;
     let all: Vec<_> = tokens(text).collect();

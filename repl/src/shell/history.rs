@@ -1,10 +1,12 @@
-//! Where lines of earlier sessions are kept.
+//! The location of the history file.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The history's file: what `LIVEFUSION_HISTORY` names (`off` keeps none), else `livefusion/history` in `XDG_STATE_HOME` or
-/// in `~/.local/state`. The shell makes the folder.
+/// Returns the path of the history file.
+///
+/// The path is the value of `LIVEFUSION_HISTORY` (`off` disables the history). Otherwise it is
+/// `livefusion/history` in `XDG_STATE_HOME` or in `~/.local/state`. The shell creates the folder.
 ///
 /// ```
 /// use livefusion_repl::shell::history_path;

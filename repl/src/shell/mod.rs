@@ -1,5 +1,6 @@
-//! What a terminal needs of the language: colours, when a text is complete, names to complete, hints, and what was typed
-//! before. A loop that reads and evaluates goes around it.
+//! Line editing: colours, multi-line input, completion, hints, and history.
+//!
+//! The caller provides the loop that reads and evaluates.
 
 mod colours;
 mod complete;
@@ -20,37 +21,38 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Editor, Helper};
 use std::borrow::Cow;
 
-/// What the evaluator knows and the grammar does not.
+/// Provides names that the evaluator knows and the grammar does not.
 pub trait Vocabulary {
-    /// What can be written where a value can: combinators, what was bound, constants.
+    /// Returns names of values: combinators, definitions, constants.
     fn names(&self) -> Vec<String>;
 
-    /// What can be written behind the dot of this text.
+    /// Returns names that may follow the dot of this text.
     fn members(&self, before: &str) -> Vec<String> {
         let _ = before;
         self.names()
     }
 
-    /// The shell's commands, without their colons.
+    /// Returns the shell's commands, without their colons.
     fn commands(&self) -> Vec<String>;
 
-    /// Whether an expression follows a command, so that it may go on over several lines.
+    /// Returns whether a command takes an expression, which may span several lines.
     fn takes_expression(&self, command: &str) -> bool;
 
-    /// The arguments of a combinator, to be shown once its parenthesis is open: `init, |a, b| …`.
+    /// Returns the arguments of a combinator, shown after its opening parenthesis:
+    /// `init, |a, b| …`.
     fn arguments(&self, name: &str) -> Option<String>;
 }
 
-/// Helps with the line that is typed.
+/// Assists the user with the current line.
 pub struct Assistant<V> {
-    /// The names of now; the loop around changes them.
+    /// The current names, which the caller updates.
     pub vocabulary: V,
     files: FilenameCompleter,
     before: HistoryHinter,
 }
 
 impl<V: Vocabulary> Assistant<V> {
-    /// Help with these names.
+    /// Creates an assistant with these names.
     pub fn new(vocabulary: V) -> Assistant<V> {
         Assistant {
             vocabulary,
@@ -59,7 +61,9 @@ impl<V: Vocabulary> Assistant<V> {
         }
     }
 
-    /// An editor of lines with this help. Without colours it draws none, even in a terminal.
+    /// Creates a line editor with this assistant.
+    ///
+    /// `colours` may disable colours even in a terminal.
     pub fn editor(self, colours: bool) -> rustyline::Result<Editor<Assistant<V>, FileHistory>> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
@@ -77,7 +81,9 @@ impl<V: Vocabulary> Assistant<V> {
         Ok(editor)
     }
 
-    /// Whether another line is asked for: the text is no script yet, and its last line is not empty.
+    /// Returns whether the input needs another line.
+    ///
+    /// That holds if the text is incomplete and its last line is not empty.
     ///
     /// ```
     /// use livefusion_repl::shell::{Assistant, Vocabulary};
@@ -128,7 +134,7 @@ impl<V: Vocabulary> Assistant<V> {
     }
 }
 
-/// The command that a text is, and what follows it.
+/// Splits a command into its name and its argument.
 ///
 /// ```
 /// use livefusion_repl::shell::command;
@@ -179,12 +185,12 @@ impl<V: Vocabulary> Highlighter for Assistant<V> {
     }
 }
 
-/// A hint behind the cursor.
+/// Describes a hint after the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LineHint {
-    /// The rest of a line from before, which the right arrow takes.
+    /// The rest of an earlier line, which the right arrow accepts.
     Before(String),
-    /// The arguments of what is called, only shown.
+    /// The arguments of a call, for display only.
     Arguments(String),
 }
 

@@ -1,9 +1,9 @@
-//! Links of a page, and whether they lead somewhere.
+//! Links of a page, and their targets.
 
 use super::pages::Page;
 use std::fs;
 
-/// A link, or a picture.
+/// Holds a link or a picture.
 pub struct Link {
     pub line: usize,
     pub target: String,
@@ -19,13 +19,13 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A line without what is code in it.
+/// A line without its inline code.
 fn without_code(line: &str) -> String {
     let parts = line.split('`').enumerate();
     parts.filter(|(k, _)| k % 2 == 0).map(|(_, p)| p).collect()
 }
 
-/// The links of a text.
+/// Returns the links of a text.
 pub fn links(text: &str) -> Vec<Link> {
     let mut links = Vec::new();
     for (line, text) in prose(text) {
@@ -40,14 +40,16 @@ pub fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The anchor that a heading has, as forges and mdBook make it.
+/// The anchor of a heading, as forges and mdBook make it.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     let text: String = heading.trim().chars().filter(kept).collect();
     text.to_lowercase().replace(' ', "-")
 }
 
-/// Whether a link from a page leads somewhere, or why not. Other sites are not asked.
+/// Checks that a link from a page has a target.
+///
+/// External sites are not contacted.
 pub fn follow(page: &Page, target: &str) -> Result<(), String> {
     if target.contains("://") {
         return Ok(());

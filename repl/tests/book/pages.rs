@@ -1,35 +1,35 @@
-//! Pages as they are on disk: their fences, and what is around these.
+//! Pages on disk: their fences, and the text around them.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file in Markdown.
+/// Holds a Markdown file.
 pub struct Page {
     pub path: PathBuf,
     pub text: String,
 }
 
-/// What is between two fences.
+/// Holds the text between two fences.
 pub struct Block<'p> {
-    /// What stands behind the first one.
+    /// The info string of the opening fence.
     pub info: &'p str,
     /// The number of the first line.
     pub line: usize,
     pub body: &'p str,
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The folder of the book's pages.
+/// Returns the folder of the book's pages.
 pub fn book() -> PathBuf {
     root().join("docs/book/src")
 }
 
-/// The README, and all pages of the book.
+/// Returns the README and all pages of the book.
 pub fn all() -> Vec<Page> {
     let mut paths = vec![root().join("README.md")];
     let entries = fs::read_dir(book()).expect("docs/book/src");
@@ -57,13 +57,13 @@ impl Page {
         self.path.starts_with(book())
     }
 
-    /// The names of the pictures that it shows from `pictures`.
+    /// Returns the names of the pictures from `pictures` that it shows.
     pub fn pictures(&self) -> impl Iterator<Item = &str> {
         let links = self.text.split("](pictures/").skip(1);
         links.filter_map(|rest| rest.split(')').next())
     }
 
-    /// What is between fences, in order.
+    /// Returns the blocks between fences, in order.
     pub fn blocks(&self) -> Vec<Block<'_>> {
         let (mut blocks, mut open) = (Vec::new(), None);
         let mut at = 0;
@@ -95,13 +95,13 @@ impl fmt::Display for Page {
     }
 }
 
-/// Lines without what is before them.
+/// Returns lines without indentation.
 pub fn plain(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
     lines.map(|l| format!("{l}\n")).collect()
 }
 
-/// The library's sources, without what is before their lines.
+/// Returns the library's sources, without indentation.
 pub fn sources() -> Vec<String> {
     let mut folders = vec![root().join("livefusion/src")];
     let mut texts = Vec::new();

@@ -1,4 +1,4 @@
-//! Sessions of `lf` as pages show them.
+//! Sessions of `lf` in pages.
 
 use super::pages::Page;
 use livefusion_repl::session::Session;
@@ -6,24 +6,24 @@ use livefusion_repl::{Sources, parse};
 use std::path::Path;
 use std::process::Command;
 
-/// What the shell prints before it reads.
+/// The shell's prompt.
 const PROMPT: &str = "lf> ";
 
-/// What was typed, and the answer.
+/// Holds an input and its answer.
 pub struct Part<'p> {
     pub input: &'p str,
     pub answer: &'p str,
 }
 
-/// What running a page's sessions gave.
+/// Holds the results of running a page's sessions.
 pub struct Run {
-    /// The page with the answers of now.
+    /// The page with the current answers.
     pub text: String,
-    /// Where these are others than the page's.
+    /// The differences from the page's answers.
     pub differences: Vec<String>,
 }
 
-/// Whether a terminal would ask for another line.
+/// Whether a terminal would request another line.
 fn wants_more(text: &str) -> bool {
     let script = match livefusion_repl::shell::command(text) {
         Some((_, rest)) => rest,
@@ -34,7 +34,7 @@ fn wants_more(text: &str) -> bool {
     parse(&sources, source).is_err_and(|e| e.incomplete)
 }
 
-/// What was typed behind prompts, and what came out.
+/// Splits inputs after prompts from their outputs.
 pub fn parts<'p>(body: &'p str, prompt: &str) -> Vec<Part<'p>> {
     let mut parts = Vec::new();
     let mut rest = body;
@@ -64,7 +64,7 @@ pub fn parts<'p>(body: &'p str, prompt: &str) -> Vec<Part<'p>> {
     parts
 }
 
-/// A text without what differs from run to run: its numbers, and the units that these are in.
+/// Removes numbers and their units, which differ between runs.
 fn without_times(text: &str) -> String {
     let words = text.split_whitespace().map(|word| match word {
         "ns" | "µs" | "ms" | "s" => "time",
@@ -75,7 +75,7 @@ fn without_times(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether an answer is as a page shows it, where a line `…` stands for any lines.
+/// Whether an answer matches the page, where a line `…` matches any lines.
 fn is_as_shown(input: &str, shown: &str, got: &str) -> bool {
     if input.starts_with(":time") {
         return without_times(shown) == without_times(got);
@@ -165,7 +165,7 @@ pub fn run(page: &Page, folder: &Path) -> Run {
     run
 }
 
-/// What a command of a shell prints, as an error if it fails.
+/// The output of a shell command, as an error if it fails.
 fn shell(line: &str, folder: &Path) -> Result<String, String> {
     let lf = Path::new(env!("CARGO_BIN_EXE_lf")).parent();
     let paths = [lf.unwrap_or(Path::new(".")).display().to_string()];

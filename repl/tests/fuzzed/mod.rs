@@ -1,23 +1,24 @@
-//! What is fed with bytes: whatever a text or a file says, nothing panics, all ends, and what was bound before is there
-//! after. The target in `tests/fuzz` calls this under a coverage-guided fuzzer, the test `fuzz` with examples of the help
-//! whose tokens are changed.
+//! Fuzz targets: no panics, no endless runs, and definitions survive.
+//!
+//! The inputs are texts and files. The target in `tests/fuzz` calls this from a coverage-guided
+//! fuzzer. The test `fuzz` calls it with mutated help examples.
 
 use livefusion_repl::display::Limit;
 use livefusion_repl::session::{Session, Stop, on_stack};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A text is stopped after so long, again and again.
+/// A text is stopped after this time, repeatedly.
 const LONG: Duration = Duration::from_millis(500);
-/// What does not end by then never does.
+/// A run beyond this time counts as endless.
 const STUCK: Duration = Duration::from_secs(60);
 
-/// What a text is told about beside its value. `:c`, `:time` and the like run compilers.
+/// Commands for each text, besides its value. `:c`, `:time` and others run compilers.
 const COMMANDS: &[&str] = &[":type", ":ast", ":explain", ":loop", ":trace 9", ":rust"];
 
-/// A text in a session, in a folder, and what the commands say of it.
+/// Runs a text in a session in a folder, with all commands.
 pub fn text(text: &str, folder: &std::path::Path) {
-    // Nothing is saved elsewhere.
+    // The shell must not save outside of the folder.
     if text.contains("save") && text.contains(['/', '\\']) {
         return;
     }
@@ -41,7 +42,7 @@ pub fn text(text: &str, folder: &std::path::Path) {
     });
 }
 
-/// A file of bytes, read as what each of the endings says.
+/// Reads a file of bytes under each file ending.
 pub fn file(bytes: &[u8], folder: &std::path::Path) {
     let stop = Stop::default();
     for name in ["a.csv", "a.npy", "a.parquet", "a.arrow"] {
@@ -58,7 +59,7 @@ pub fn file(bytes: &[u8], folder: &std::path::Path) {
     }
 }
 
-/// Runs what may be stopped, on a stack of its own.
+/// Runs a stoppable task on its own stack.
 fn watched(text: &str, stop: &Stop, f: impl FnOnce() + Send) {
     let done = AtomicBool::new(false);
     let ended = std::thread::scope(|scope| {

@@ -1,10 +1,10 @@
-//! Texts that `:rust` is asked for: each example of the combinators' help, and more.
+//! Texts for `:rust`: each help example, and more.
 
 use livefusion_repl::combinators;
 use livefusion_repl::session::Session;
 use std::path::{Path, PathBuf};
 
-/// Texts beside the examples, the last line of which is asked for.
+/// Texts besides the examples. `:rust` gets the last line.
 const TEXTS: &[&str] = &[
     "let xs = [1.5, 2.5]\nlet total = xs.sum()\nxs |> map(|x| x / total)",
     "let xs = [3, 1, 2]\nlet xs = xs + 1\nlet unused = xs.max()\nxs * xs - 2",
@@ -82,7 +82,7 @@ const TEXTS: &[&str] = &[
     "let m = generate((2, 3, 2), |(i, j, k)| i * j + k)\n(m.along((0, 2)).sum(), m.sum(axis = (1, 2)), [[true, false], [true, true]].along(0).sum(), [[true, false]].sum(axis = 1))",
 ];
 
-/// Combinators that `:rust` refuses: those of dates.
+/// Combinators that `:rust` rejects: those of dates.
 const REFUSED: &[&str] = &["date", "days", "hours", "minutes", "seconds"];
 
 fn session(folder: &Path) -> Session {
@@ -91,12 +91,12 @@ fn session(folder: &Path) -> Session {
     session
 }
 
-/// The examples' files, where programs find them.
+/// Returns the folder in which programs find the examples' files.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// All texts, whose last line is the expression.
+/// Returns all texts, whose last line is the expression.
 pub fn texts() -> Vec<String> {
     let all = combinators::all().filter(|c| !REFUSED.contains(&c.name));
     let examples = all.map(|c| c.example.to_string());
@@ -105,7 +105,7 @@ pub fn texts() -> Vec<String> {
         .collect()
 }
 
-/// What `:rust` says of the last line, and what the line itself shows.
+/// Returns the output of `:rust` for the last line, and its value.
 pub fn asked(text: &str) -> (Result<String, String>, String) {
     let saved = tempfile::tempdir().expect("a folder");
     let mut session = match text.contains("save") {

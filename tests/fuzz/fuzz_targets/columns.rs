@@ -1,5 +1,6 @@
-//! Arrow and Parquet files with bytes that are changed: tables whose columns can all be used, or errors. Three bytes of an input
-//! are a change, where and what to.
+//! Corrupted Arrow and Parquet files: they give errors, or tables with usable columns.
+//!
+//! Three bytes of an input describe a change: a position and a value.
 #![no_main]
 
 #[path = "../../../livefusion/tests/io/used.rs"]
@@ -8,11 +9,12 @@ mod used;
 use livefusion::io::{arrow, parquet};
 use std::sync::OnceLock;
 
-/// A good file of each format.
+/// A valid file of each format.
 static GOOD: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
 
 fn good() -> [Vec<u8>; 2] {
-    // The crates that take files apart panic on some, which ends as an error: such a panic is no find.
+    // The parsing crates panic on some files, and the library turns that into an error: not a
+    // finding.
     std::panic::set_hook(Box::new(|_| {}));
     let folder = tempfile::tempdir().expect("a folder");
     let paths = ["t.arrow", "t.parquet"].map(|name| folder.path().join(name));

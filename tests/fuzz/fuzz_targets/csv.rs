@@ -1,4 +1,4 @@
-//! Tables of airports, whose hull is then computed in both ways: whatever the coordinates, they end.
+//! CSV tables of airports: both computations of their hull must terminate.
 #![no_main]
 #![allow(dead_code, reason = "the example has more than is called here")]
 

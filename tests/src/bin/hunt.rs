@@ -1,14 +1,14 @@
-//! The long hunt: random programs, as many as are asked for, on one backend.
+//! The long hunt: many random programs on one backend.
 //!
 //! ```sh
 //! cargo run --release -p livefusion-tests --bin hunt -- --programs 100000 [--backend interp|c|jit|tiered|cuda]
 //!     [--seed S] [--minutes M]
 //! ```
 //!
-//! What the interpreter gives is held against the naive evaluator, what others give against the
-//! interpreter; what a GPU gives (feature `cuda`) against the naive evaluator, since there sums of floats have other last
-//! bits. In the end: how many programs, how often each pattern of use came up, and each kind of failure with its seeds and
-//! the smallest program that was found for it.
+//! The interpreter is compared with the naive evaluator, and other backends with the interpreter. A
+//! GPU (feature `cuda`) is compared with the naive evaluator, because its float sums differ in the
+//! last bits. The final report counts the programs and the patterns of use. It lists each kind of
+//! failure with its seeds and the smallest failing program.
 
 use livefusion::{Clustering, Engine};
 use livefusion_backend::Backend;
@@ -23,12 +23,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Programs whose C is compiled together.
+/// The number of programs whose C is compiled together.
 const BATCH: u64 = 500;
-/// Programs after which it says how far it is.
+/// The number of programs between progress reports.
 const TOLD: u64 = 50;
 
-/// A check of a program; it gives the interpreter's run.
+/// A check of a program, which returns the interpreter's run.
 type Check = Box<dyn Fn(u64, &Program) -> Result<Ran, String>>;
 
 struct Args {
@@ -60,7 +60,7 @@ fn args() -> Result<Args, String> {
     Ok(args)
 }
 
-/// A seed's program: mostly wired or dense, sometimes of parts or of long arrays.
+/// The program of a seed: mostly wired or dense, sometimes from parts or with long arrays.
 fn program(seed: u64) -> Program {
     let options = match seed % 100 {
         99 => Options::CHUNKS,
@@ -72,7 +72,7 @@ fn program(seed: u64) -> Program {
     random(seed, options)
 }
 
-/// The check of a backend, for these programs.
+/// The check of a backend for these programs.
 fn check(backend: &str, programs: &[(u64, Program)]) -> Result<Check, String> {
     let interp = Engine::interp();
     let held = move |p: &Program, seed: u64, backend: Arc<dyn Backend>| {
@@ -126,7 +126,7 @@ fn check(backend: &str, programs: &[(u64, Program)]) -> Result<Check, String> {
     })
 }
 
-/// What was found.
+/// The results of the hunt.
 #[derive(Default)]
 struct Found {
     programs: u64,

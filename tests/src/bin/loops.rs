@@ -1,15 +1,17 @@
-//! A long hunt for faults among mutants of loops:
+//! A long hunt with mutants of loops.
+//!
+//! Run it as
 //! `cargo run --release -p livefusion-tests --bin loops -- --mutants N --from SEED --backend interp|jit|c`.
 //!
-//! Each mutant is parsed, verified, optimised and interpreted, and runs on the named backend too. Prints
-//! what was run, and each fault with its seed and its loop.
+//! Each mutant is parsed, verified, optimised and interpreted, and runs on the named backend too.
+//! The program prints statistics, and each fault with its seed and its loop.
 
 use livefusion_c::CBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::mutants::hunt::Hunt;
 use std::process::ExitCode;
 
-/// Seeds between two lines that say how far it is.
+/// The number of seeds between progress reports.
 const STRETCH: u64 = 4000;
 
 fn main() -> ExitCode {

@@ -1,5 +1,7 @@
-//! Prints the table of programs: `cargo run --release -p livefusion-tests --bin programs`. With the name of one
-//! behind `--`, prints every stage of that: its graph, its plan, where everything happens, and its loops.
+//! Prints the table of catalogue programs.
+//!
+//! Run it as `cargo run --release -p livefusion-tests --bin programs`. With a program's name after
+//! `--`, it prints every stage of that program: its graph, its plan, its placement, and its loops.
 
 use livefusion::{Clustering, Result, stages};
 use livefusion_tests::catalog;

@@ -1,11 +1,14 @@
-//! What people ask for: paths of prices, the largest few, tables joined, quantiles of groups.
+//! Common requests: price paths, largest elements, joined tables, group quantiles.
 //!
-//! What runs apart (a sort of the keys) is no loop of these programs; what is made of it is.
+//! An external part, such as a sort of the keys, is not a loop of these programs. Its consumers
+//! are.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// What an option pays on average, and the mean of its squares: a price goes up or down in each of so many steps.
+/// Estimates the mean payoff of an option, and its mean square.
+///
+/// The price rises or falls in each of `steps` steps.
 pub fn monte_carlo(key: u64, paths: u64, steps: u64) -> (Array<f64, Ix0>, Array<f64, Ix0>) {
     let pays = generate(paths, |path| {
         let (price, _) = iterate(steps, (100.0f64, 0u64), |(price, step)| {
@@ -17,26 +20,30 @@ pub fn monte_carlo(key: u64, paths: u64, steps: u64) -> (Array<f64, Ix0>, Array<
     (pays.mean(), pays.map(|x| x * x).mean())
 }
 
-/// The largest few of what a filter keeps, and their number and sum.
+/// Returns the largest filtered elements, with their count and sum.
+///
+/// The filter keeps odd numbers.
 pub fn top_and_sum(xs: &Array<i64>) -> (Array<i64>, Array<u64, Ix0>, Array<i64, Ix0>) {
     let odd = xs.filter(|x| (x % 2).ne(0));
     (odd.top_k(3), odd.len(), odd.sum())
 }
 
-/// Two tables joined by a key: how many rows of the left one belong to each of the right one.
+/// Joins two tables by key.
+///
+/// The result counts the left rows for each right row.
 pub fn join_counts(left: &Array<u64>, right: &Array<u64>) -> Array<u64> {
     let places = left.join(right).map(|(_, at)| at);
     places.bincount(right.len())
 }
 
-/// How wide the middle half of each group's values is.
+/// Returns the interquartile range of each group.
 pub fn group_spread(values: &Array<f64>, keys: &Array<u64>) -> (Array<u64>, Array<f64>) {
     let (keys, groups) = values.group_by_key(keys);
     let (low, high) = (groups.quantile(0.25), groups.quantile(0.75));
     (keys, high - low)
 }
 
-/// All of them.
+/// Lists the programs.
 pub fn all() -> Vec<Program> {
     let (keys, wanted) = (Array::from(vec![3u64, 1, 3]), Array::from(vec![1u64, 3]));
     let (xs, ys) = (

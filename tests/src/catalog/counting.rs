@@ -1,4 +1,4 @@
-//! An engine that counts: the interpreter with one sum over all loops that it has compiled.
+//! A counting engine: the interpreter, with sums over all compiled loops.
 
 use livefusion::Engine;
 use livefusion_backend::{Backend, CompileError, Kernel};
@@ -6,13 +6,13 @@ use livefusion_interp::{Counts, InterpBackend, InterpKernel};
 use loop_lang::{Loop, Op};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The counting interpreter as an engine's backend.
+/// Wraps the interpreter as a backend that counts.
 #[derive(Default)]
 pub struct Counting {
     kernels: Mutex<Vec<Arc<InterpKernel>>>,
 }
 
-/// What all loops of a program did.
+/// Holds the counts of all loops of a program.
 pub struct Work(Vec<Counts>);
 
 impl Backend for Counting {
@@ -28,10 +28,10 @@ impl Backend for Counting {
     }
 }
 
-/// What a program does, run by `force` on the engine that it is given.
+/// Counts the work of a program, which `force` runs.
 pub fn work(force: impl FnOnce(&Engine)) -> Work {
     let backend = Arc::new(Counting::default());
-    // Threads that help sum chunks up before they run them.
+    // Helping threads would run summary passes before the chunks.
     let engine = Engine::builder().backend(backend.clone()).threads(1);
     force(&engine.build());
     let kernels = backend
@@ -42,17 +42,17 @@ pub fn work(force: impl FnOnce(&Engine)) -> Work {
 }
 
 impl Work {
-    /// Elements read from memory.
+    /// Returns the number of elements read from memory.
     pub fn reads(&self) -> u64 {
         self.0.iter().flat_map(|c| c.reads.values()).sum()
     }
 
-    /// Elements written to memory.
+    /// Returns the number of elements written to memory.
     pub fn writes(&self) -> u64 {
         self.0.iter().flat_map(|c| c.writes.values()).sum()
     }
 
-    /// Evaluations of an operator.
+    /// Returns the number of evaluations of an operator.
     pub fn op(&self, op: Op) -> u64 {
         self.0.iter().map(|c| c.op(op)).sum()
     }

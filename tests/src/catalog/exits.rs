@@ -1,15 +1,16 @@
-//! Programs that are done before their inputs end: the first few of what a filter leaves, of what
-//! segments hold.
+//! Programs with early exits: `take` after filters and segments.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// Hundredths of the first `n` numbers that are positive.
+/// Divides 100 by the first `n` positive numbers.
 pub fn filter_take(xs: &Array<i64>, n: u64) -> Array<i64> {
     xs.filter(|x| x.gt(0)).map(|x| 100 / x).take(n)
 }
 
-/// Each number as often as its count says, times how often it came before: the first `n` of these.
+/// Repeats each number by its count, and keeps the first `n` results.
+///
+/// Each copy is multiplied by its index.
 pub fn flat_map_take(counts: &Array<u64>, xs: &Array<i64>, n: u64) -> Array<i64> {
     let each = Segmented::replicate(counts, xs);
     let numbered = each

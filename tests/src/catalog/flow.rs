@@ -1,19 +1,23 @@
-//! The programs of flow fusion: few combinators each, whose results have several consumers.
+//! Programs of flow fusion: few combinators, with several consumers per result.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// A point of the plane.
+/// Describes a point of the plane.
 pub type Point = (f64, f64);
 
-/// What is positive of the incremented numbers, and the largest of them (0 if there is none).
+/// Increments numbers, keeps the positive ones, and finds their maximum.
+///
+/// The maximum is at least 0.
 pub fn filter_max(xs: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let kept = xs.map(|x| x + 1).filter(|x| x.gt(0));
     let most = kept.fold(0, |a, b| a.max(b));
     (kept, most)
 }
 
-/// The sum of the products of pairs of vectors of the plane, which are four arrays.
+/// Returns the sum of dot products of pairs of plane vectors.
+///
+/// The vectors are four arrays.
 pub fn dot_product(
     (x1, y1): (&Array<f64>, &Array<f64>),
     (x2, y2): (&Array<f64>, &Array<f64>),
@@ -21,35 +25,36 @@ pub fn dot_product(
     ((x1 * x2) + (y1 * y2)).sum()
 }
 
-/// Each number doubled; a constant added to the result, and subtracted from it.
+/// Doubles numbers, then adds a constant, and subtracts it.
 pub fn map_map(xs: &Array<i64>) -> (Array<i64>, Array<i64>) {
     let twice = xs.map(|x| x * 2);
     (twice.map(|x| x + 50), twice.map(|x| x - 50))
 }
 
-/// Some of the numbers, their sum, and the sum of all.
+/// Returns the positive numbers, the sum of all, and their sum.
 pub fn filter_sum(xs: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>, Array<i64, Ix0>) {
     let kept = xs.filter(|x| x.gt(0));
     let (before, after) = (xs.sum(), kept.sum());
     (kept, before, after)
 }
 
-/// Some of the numbers, and some of these.
+/// Filters numbers, then filters the result.
 pub fn nested_filter(xs: &Array<i64>) -> (Array<i64>, Array<i64>) {
     let outer = xs.filter(|x| x.gt(0));
     let inner = outer.filter(|x| x.lt(50));
     (outer, inner)
 }
 
-/// QuickHull's first step: the leftmost and the rightmost point.
+/// Finds the leftmost and the rightmost point, QuickHull's first step.
 pub fn quickhull_ends(points: &Array<Point>) -> (Array<Point, Ix0>, Array<Point, Ix0>) {
     let left = points.fold1(|p, q| q.0.lt(p.0).cond(q, p));
     let right = points.fold1(|p, q| q.0.gt(p.0).cond(q, p));
     (left, right)
 }
 
-/// QuickHull's other steps: the points on the left of a line, and the farthest of them with its
-/// distance (scaled by the length of the line).
+/// Finds the points left of a line, and the farthest of them.
+///
+/// This is QuickHull's other step. The distance is scaled by the length of the line.
 pub fn quickhull_step(
     points: &Array<Point>,
     (a, b): (Point, Point),
@@ -61,7 +66,7 @@ pub fn quickhull_step(
     (left.map(|(_, point)| point), farthest)
 }
 
-/// Fractions as percentages, those of one per cent at least.
+/// Converts fractions of at least one per cent to percentages.
 pub fn to_percentages(xs: &Array<f64>) -> Array<f64> {
     xs.filter(|x| x.ge(0.01)).map(|x| x * 100.0)
 }

@@ -1,11 +1,14 @@
-//! The programs of graph reduction: a kernel with many edges, the six cases that its authors do not
-//! fuse, and the largest sum of neighbours.
+//! Programs of graph reduction: a dense kernel, six unfused cases, maximum segment sum.
+//!
+//! The authors of the paper do not fuse the six cases.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// A kernel in which nearly every array has several users (figure 8): `x1` goes into the result and
-/// into a sum, `y1`, `y2` and `y3` are used twice each. Every map has operators of its own.
+/// Computes a kernel in which most arrays have several uses (figure 8).
+///
+/// `x1` is used by the result and by a sum, `y1`, `y2` and `y3` are used twice each. Every map has
+/// operators of its own.
 pub fn kernel(a: &Array<i64>, b: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let (x1, x2) = (a.map(|a| a ^ 5), b.map(|b| b | 1));
     let ys = (&x1, &x2).zip_with(|a, b| (a.min(b), a.max(b), a & b));
@@ -21,48 +24,50 @@ pub fn kernel(a: &Array<i64>, b: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     (result, x1.sum())
 }
 
-/// An array used before and after it is updated in place (case 1): the updated array, and a map
-/// over a map over what it was.
+/// Uses an array before and after an update in place (case 1).
+///
+/// The results are the updated array, and a map of a map of the old one.
 pub fn around_an_update(a: &Array<f64>) -> (Array<f64>, Array<f64>) {
     let x = a.map(|a| a + 1.0);
     let updated = a.scatter(&Array::from([1u64]), &Array::from([3.33]));
     (updated, x.map(|x| x * 2.0))
 }
 
-/// Two arrays filtered by the same test and then zipped (case 2).
+/// Zips two arrays filtered by the same predicate (case 2).
 pub fn zip_of_filters(a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
     let (x, y) = (a.filter(|a| a.gt(0)), b.filter(|b| b.gt(0)));
     x.zip_with(&y, |x, y| x - y)
 }
 
-/// What a loop adds again and again (case 3).
+/// Adds an array repeatedly in a loop (case 3).
 pub fn into_a_loop(a: &Array<f64>, times: usize) -> Array<f64> {
     let x = a.map(|a| a.sqrt());
     (0..times).fold(x.clone(), |sum, _| sum.zip_with(&x, |s, x| s + x))
 }
 
-/// An array used on both ways of a condition, and behind it (case 4).
+/// Uses an array in both branches of a condition and after it (case 4).
 pub fn on_both_ways(a: &Array<i64>, way: &Array<bool, Ix0>) -> (Array<i64>, Array<i64>) {
     let x = a.map(|a| a * a);
     let y = x.map(|x| way.value().cond(x / 3, x % 3));
     (y, x.map(|x| x ^ 1))
 }
 
-/// Arrays of which only single elements are used (case 5): `x[i] + y[i]`.
+/// Uses only single elements of arrays, `x[i] + y[i]` (case 5).
 pub fn single_elements(a: &Array<f64>, i: u64) -> Array<f64, Ix0> {
     let x = a.map(|a| a.sqrt());
     let y = x.map(|x| x * 3.0);
     &x.at(i) + &y.at(i)
 }
 
-/// Both results of one map, each reduced (case 6).
+/// Reduces both results of one map (case 6).
 pub fn sum_and_product(a: &Array<i64>) -> (Array<i64, Ix0>, Array<i64, Ix0>) {
     let (x, y) = a.map(|a| (a ^ 1, a | 1)).unzip();
     (x.sum(), y.product())
 }
 
-/// The largest sum of neighbours (0 if all are negative): a fold of (largest, largest from the
-/// left, largest to the right, sum).
+/// Returns the maximum segment sum, which is at least 0.
+///
+/// It folds tuples of maximum, maximum prefix, maximum suffix and sum.
 pub fn largest_segment_sum(xs: &Array<i64>) -> Array<i64, Ix0> {
     let one = |x: Exp<i64>| {
         let positive = x.max(0);

@@ -1,19 +1,20 @@
-//! The programs of the literature that fusion was built for, as functions of their inputs; what
-//! each becomes under a clustering; and what it does when it runs.
+//! Fusion programs from the literature, as functions of their inputs.
+//!
+//! The catalogue also measures their loops under each clustering, and their work at run time.
 //!
 //! | module | programs |
 //! | --- | --- |
-//! | [`flow`] | those of flow fusion: filters, folds and maps with several consumers |
-//! | [`graphs`] | those of graph reduction: a kernel, what must not fuse, segment sums |
+//! | [`flow`] | flow fusion: filters, folds and maps with several consumers |
+//! | [`graphs`] | graph reduction: a kernel, unfused cases, maximum segment sum |
 //! | [`rules`] | the rules of graph reduction, one by one |
-//! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax, sorts |
-//! | [`streams`] | appends, packs and prefixes: streams that advance differently |
-//! | [`numbers`] | statistics, clusters of points, primes |
-//! | [`exits`] | done before their inputs end: a filter, a flat-map, then `take` |
-//! | [`sides`] | side by side: filters, segmentations, runs, merges |
-//! | [`passes`] | one behind the other: appends of filters, runs, scans from the end |
-//! | [`ranks`] | on matrices: products, folds along axes, closures on rows |
-//! | [`asked`] | what people ask for: paths of prices, the largest few, joins, quantiles |
+//! | [`segments`] | segments: QuickHull's core, sparse matrices, softmax, sorts |
+//! | [`streams`] | appends, packs and prefixes: streams with different rates |
+//! | [`numbers`] | statistics, k-means, primes |
+//! | [`exits`] | early exits: a filter, a flat-map, then `take` |
+//! | [`sides`] | zips and merges: filters, segmentations, runs |
+//! | [`passes`] | sequences: appends of filters, runs, scans from the end |
+//! | [`ranks`] | matrices: products, folds along axes, closures on rows |
+//! | [`asked`] | common requests: price paths, largest elements, joins, quantiles |
 //! | [`shape`] | loops, counters and intermediate arrays of a program |
 //! | [`counting`] | an engine that counts reads, writes and evaluations |
 
@@ -37,26 +38,26 @@ use livefusion::{Clustering, Engine, Force, Result};
 use shape::Shape;
 use std::sync::Arc;
 
-/// A program with small inputs, for what depends on its structure only.
+/// Holds a program with small inputs, for structural checks.
 pub struct Program {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Its results.
     pub roots: Vec<Arc<Node>>,
 }
 
 impl Program {
-    /// A program of these results.
+    /// Creates a program of these results.
     pub fn new(name: &'static str, results: impl Force) -> Program {
         let mut roots = Vec::new();
         results.nodes(&mut roots);
         Program { name, roots }
     }
 
-    /// How many combinators its user called.
+    /// Counts the combinators that its user called.
     ///
     /// # Errors
-    /// Mistakes in the program.
+    /// Returns errors of the program.
     pub fn combinators(&self) -> Result<usize> {
         let explained = Engine::interp().explain(&self.roots)?;
         let calls = explained.calls().iter();
@@ -64,7 +65,7 @@ impl Program {
     }
 }
 
-/// All programs, family by family.
+/// Lists all programs, family by family.
 pub fn all() -> Vec<Program> {
     let families = [
         flow::all(),
@@ -82,7 +83,7 @@ pub fn all() -> Vec<Program> {
     families.into_iter().flatten().collect()
 }
 
-/// The three strategies, the baseline first.
+/// Lists the three strategies, the baseline first.
 pub const STRATEGIES: [Clustering; 3] = [
     Clustering::Unfused,
     Clustering::Greedy,
@@ -91,11 +92,13 @@ pub const STRATEGIES: [Clustering; 3] = [
     },
 ];
 
-/// The table of all programs in Markdown: under each strategy loops, counters and intermediate
-/// arrays, and whether the optimal schedule is proven.
+/// Formats the table of all programs in Markdown.
+///
+/// For each strategy, it has the loops, counters and intermediate arrays. It also tells whether the
+/// optimal schedule is proven.
 ///
 /// # Errors
-/// Mistakes in the programs.
+/// Returns errors of the programs.
 pub fn table() -> Result<String> {
     let mut lines = vec![
         "| program | combinators | unfused | greedy | optimal | gap |".to_string(),

@@ -1,10 +1,10 @@
-//! Statistics in one pass, clusters of points, primes.
+//! One-pass statistics, k-means, primes.
 
 use super::Program;
 use super::flow::Point;
 use livefusion::prelude::*;
 
-/// Mean and variance from count, sum and sum of squares.
+/// Computes mean and variance from count, sum and sum of squares.
 pub fn mean_and_variance(xs: &Array<f64>) -> (Array<f64, Ix0>, Array<f64, Ix0>) {
     let n = xs.len().map(|n| n.cast::<f64>());
     let mean = xs.sum() / &n;
@@ -13,7 +13,7 @@ pub fn mean_and_variance(xs: &Array<f64>) -> (Array<f64, Ix0>, Array<f64, Ix0>) 
     (mean, variance)
 }
 
-/// The correlation of two arrays, from five sums.
+/// Computes the correlation of two arrays from five sums.
 pub fn correlation(xs: &Array<f64>, ys: &Array<f64>) -> Array<f64, Ix0> {
     let n = xs.len().map(|n| n.cast::<f64>());
     let (sx, sy, sxy) = (xs.sum(), ys.sum(), (xs * ys).sum());
@@ -25,8 +25,10 @@ pub fn correlation(xs: &Array<f64>, ys: &Array<f64>) -> Array<f64, Ix0> {
     both / scale
 }
 
-/// A step of k-means: each point goes to the nearest centre, each centre to the mean of its points
-/// (and stays where it is if it has none).
+/// Runs a step of k-means.
+///
+/// Each point goes to the nearest centre, and each centre moves to the mean of its points. A centre
+/// without points stays.
 pub fn k_means_step(points: &Array<Point>, centres: &Array<Point>) -> Array<Point> {
     let k = centres.len();
     let nearest = points.map(|(x, y)| {
@@ -54,8 +56,9 @@ pub fn k_means_step(points: &Array<Point>, centres: &Array<Point>) -> Array<Poin
     })
 }
 
-/// The primes below `n`, given those up to its root: the multiples of each, from its square on, are
-/// struck out.
+/// Computes the primes below `n` from those up to its root.
+///
+/// The multiples of each prime, from its square on, are struck out.
 pub fn sieve(n: u64, small: &Array<u64>) -> Array<u64> {
     let squares = small * small;
     let lengths =

@@ -1,10 +1,9 @@
-//! What comes behind what: one part behind another, groups that end, scans from the end, elements
-//! before and behind their own sum.
+//! Sequences of passes: appends, runs, scans from the end, shares of a sum.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// What a filter leaves of one array, behind it what it leaves of another, and the sum of both.
+/// Appends two filtered arrays, and sums the result.
 pub fn append_of_filters(xs: &Array<i64>, ys: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let [left, right] = [xs, ys].map(|a| a.filter(|x| x.gt(0)));
     let both = left.append(&right);
@@ -12,18 +11,18 @@ pub fn append_of_filters(xs: &Array<i64>, ys: &Array<i64>) -> (Array<i64>, Array
     (both, total)
 }
 
-/// A run-length encoder: the value of each run, and how long it is.
+/// Returns the value and the length of each run.
 pub fn runs(xs: &Array<u8>) -> (Array<u8>, Array<u64>) {
     xs.group()
 }
 
-/// Of each number, half of the sum of it and all behind it: a scan to the right.
+/// Scans from the right, and halves each suffix sum.
 pub fn scan_right(xs: &Array<i64>) -> Array<i64> {
     let from_the_end = xs.reverse().scan(0, |a, b| a + b);
     from_the_end.reverse().map(|sum| sum >> 1)
 }
 
-/// What is positive, as shares of its sum.
+/// Divides the positive numbers by their sum.
 pub fn shares_of_kept(xs: &Array<f64>) -> Array<f64> {
     let kept = xs.filter(|x| x.gt(0.0));
     let total = kept.sum();

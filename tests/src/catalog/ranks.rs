@@ -1,6 +1,8 @@
-//! Programs on matrices, most of them from "A T2 Graph-Reduction Approach To Fusion": its matrix products (figure 15), what
-//! does not stop fusion (section 4.1), its rewrites of folds and scans (section 4.2), factors of a matrix (section 2.2), and its
-//! test programs P3 and P5.
+//! Programs on matrices.
+//!
+//! Most are from "A T2 Graph-Reduction Approach To Fusion". They cover matrix products (figure 15)
+//! and reshapes, which do not prevent fusion (section 4.1). Further ones are rewrites of folds and
+//! scans (section 4.2), LU factors (section 2.2), and the test programs P3 and P5.
 
 use super::Program;
 use super::graphs::largest_segment_sum;
@@ -8,20 +10,25 @@ use livefusion::prelude::*;
 
 type Matrix = Array<f64, Ix2>;
 
-/// The product of two matrices.
+/// Multiplies two matrices.
 pub fn matrix_product(x: &Matrix, y: &Matrix) -> Matrix {
     x.matmul(y)
 }
 
-/// The product as flat parallelism has it (figure 15, P4): both matrices are repeated along a new axis, one of them
-/// transposed, multiplied element by element, and summed along the last axis. `n` are the rows of `x`, `m` the columns of `y`.
+/// Multiplies two matrices by flat parallelism (figure 15, P4).
+///
+/// Both matrices are repeated along a new axis, one of them transposed. They are multiplied element
+/// by element, and summed along the last axis. `n` is the number of rows of `x`, `m` the number of
+/// columns of `y`.
 pub fn flat_matrix_product(x: &Matrix, y: &Matrix, (n, m): (usize, usize)) -> Matrix {
     let rows = x.broadcast((.., m, ..));
     let columns = y.transpose().broadcast((n, .., ..));
     (&rows * &columns).along(2).sum()
 }
 
-/// One step of shortest ways (P3): the shortest of all ways by one point between, as a product of matrices is made.
+/// Runs one step of shortest paths (P3).
+///
+/// It minimises over all paths through one intermediate vertex, like a matrix product.
 pub fn shorter_ways(ways: &Array<i64, Ix2>, n: usize) -> Array<i64, Ix2> {
     let (from, to) = (
         ways.broadcast((.., n, ..)),
@@ -30,50 +37,54 @@ pub fn shorter_ways(ways: &Array<i64, Ix2>, n: usize) -> Array<i64, Ix2> {
     (&from + &to).along(2).fold(i64::MAX, |a, b| a.min(b))
 }
 
-/// The largest sum of neighbours in each row (P5).
+/// Returns the maximum segment sum of each row (P5).
 pub fn largest_of_each_row(m: &Array<i64, Ix2>) -> Array<i64> {
     m.map_rows(|row| largest_segment_sum(&row))
 }
 
-/// The sum of the sums of rows (RedFlat).
+/// Returns the sum of row sums of squares (RedFlat).
 pub fn sum_of_sums(m: &Array<i64, Ix2>) -> Array<i64, Ix0> {
     m.map(|x| x * x).map_rows(|row| row.sum()).sum()
 }
 
-/// The sum of rows, element by element (IRWIM).
+/// Sums rows elementwise (IRWIM).
 pub fn sum_of_rows(m: &Matrix) -> Array<f64> {
     m.map(|x| x * 0.5).along(0).sum()
 }
 
-/// Running sums of rows, element by element (ISWIM).
+/// Computes running sums of rows, elementwise (ISWIM).
 pub fn running_rows(m: &Matrix) -> Matrix {
     m.map(|x| x * 0.5).along(0).cumsum()
 }
 
-/// Running sums of planes, element by element: the scan of a nest of two maps (figure 17).
+/// Scans planes by two nested maps (figure 17).
+///
+/// The result is their running sums.
 pub fn running_planes(a: &Array<f64, Ix3>) -> Array<f64, Ix3> {
     a.map(|x| x * 0.5).along(0).cumsum()
 }
 
-/// The sum of planes, element by element (figure 17, for a reduction).
+/// Sums planes elementwise (figure 17, for a reduction).
 pub fn sum_of_planes(a: &Array<f64, Ix3>) -> Matrix {
     a.map(|x| x * 0.5).along(0).sum()
 }
 
-/// The sum of the sums of rows in each plane, of three nested reductions (RedFlat of three axes).
+/// Sums squares by three nested reductions (RedFlat of three axes).
 pub fn sum_of_sums_of_sums(a: &Array<i64, Ix3>) -> Array<i64, Ix0> {
     let of_rows = a.map(|x| x * x).map_rows(|row| row.sum());
     of_rows.map_rows(|row| row.sum()).sum()
 }
 
-/// A map over a map, in another shape.
+/// Maps over a map in another shape.
 pub fn across_a_reshape(m: &Matrix, (n, k): (usize, usize)) -> Matrix {
     let x = m.map(|x| x.abs().sqrt()).flatten().map(|x| x + 1.0);
     x.reshape((k, n)).map(|x| x * 2.0)
 }
 
-/// A step of the factors of a matrix without pivots (section 2.2), both in its place: below the diagonal in column `k` the
-/// factors by which row `k` is taken off, in the rows and columns behind that what is left.
+/// Runs a step of LU factorisation without pivots (section 2.2).
+///
+/// Both factors share the matrix. Column `k` below the diagonal gets the multipliers of row `k`.
+/// The later rows and columns get the remainder.
 pub fn lu_step(a: &Matrix, k: &Array<u64, Ix0>, n: usize) -> Matrix {
     generate((n, n), |(i, j)| {
         let (here, k) = (a.at((i, j)), k.value());
@@ -83,8 +94,10 @@ pub fn lu_step(a: &Matrix, k: &Array<u64, Ix0>, n: usize) -> Matrix {
     })
 }
 
-/// Numbers of Sobol (section 4.3, P0): of the directions those that the bits of a number in Gray's code name, joined by `xor`;
-/// a reduction of a filter in a map.
+/// Generates Sobol numbers (section 4.3, P0).
+///
+/// The Gray code of a number selects directions by its bits, and `xor` combines them. This is a
+/// reduction of a filter in a map.
 pub fn sobol(numbers: &Array<u64>, directions: &Array<u64>) -> Array<u64> {
     let named = numbers.outer(&directions.enumerate(), |n, (bit, direction)| {
         let gray = n ^ (n >> 1);
@@ -96,12 +109,14 @@ pub fn sobol(numbers: &Array<u64>, directions: &Array<u64>) -> Array<u64> {
     })
 }
 
-/// A map over a transpose of a map.
+/// Maps over a transpose of a map.
 pub fn across_a_transpose(m: &Matrix) -> Matrix {
     m.map(|x| x.abs().sqrt()).transpose().map(|x| x + 1.0)
 }
 
-/// Both halves of a map's rows, which are asked for their number, in step.
+/// Multiplies both halves of a map's rows in step.
+///
+/// The program also requests their number of rows.
 pub fn across_a_split(m: &Matrix, n: usize) -> Array<f64> {
     let x = m.map(|x| x + 1.0);
     let (low, high) = x.split(0, n / 2);
@@ -112,7 +127,7 @@ pub fn across_a_split(m: &Matrix, n: usize) -> Array<f64> {
         .map(|s| s / rows.value().cast::<f64>())
 }
 
-/// Rows over their sums, as a closure on a row.
+/// Divides rows by their sums, as a closure on a row.
 pub fn shares_of_rows(m: &Matrix) -> Matrix {
     m.map_rows(|row| {
         let total = row.sum();
@@ -120,7 +135,7 @@ pub fn shares_of_rows(m: &Matrix) -> Matrix {
     })
 }
 
-/// Sums of rows, of columns, and of all.
+/// Sums rows, columns, and all elements.
 pub fn sums(m: &Array<i64, Ix2>) -> (Array<i64>, Array<i64>, Array<i64, Ix0>) {
     (m.along(1).sum(), m.along(0).sum(), m.sum())
 }

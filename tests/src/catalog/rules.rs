@@ -1,5 +1,7 @@
-//! The rules of "A T2 Graph-Reduction Approach To Fusion" (figure 14), a program for each, with what the text around them adds:
-//! the product of an array and its inverse (section 2.3.1), and rules one behind the other.
+//! The rules of "A T2 Graph-Reduction Approach To Fusion", one program each.
+//!
+//! The rules are in figure 14. Two programs cover the surrounding text: the product of an array and
+//! its inverse (section 2.3.1), and a sequence of rules.
 
 use super::Program;
 use livefusion::prelude::*;
@@ -7,13 +9,13 @@ use livefusion::prelude::*;
 type Floats = Array<f64>;
 type Number = Array<i64, Ix0>;
 
-/// An array and its negatives, multiplied and added.
+/// Multiplies an array and its negation, and sums the products.
 pub fn product_with_inverse(a: &Floats) -> Array<f64, Ix0> {
     let (x, y) = a.map(|x| (x, -x)).unzip();
     (&x * &y).sum()
 }
 
-/// A number that is repeated goes into two maps, and is then updated at one place.
+/// Uses a replicated number in two maps, and updates one element of it.
 pub fn two_maps_of_a_replicate(
     x: f64,
     b: &Floats,
@@ -26,25 +28,27 @@ pub fn two_maps_of_a_replicate(
     (y, z, updated)
 }
 
-/// Two arrays are filtered together, and one of them once more.
+/// Filters two arrays together, then one of them again.
 pub fn filter_of_a_filter(a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
     let kept = a.zip(b).filter(|(a, b)| a.gt(b));
     let (x, _) = kept.unzip();
     x.filter(|x| (x & 1).eq(0))
 }
 
-/// One of a map's two arrays goes into a map, beside another.
+/// Maps over one of a map's two results and another array.
 pub fn map_of_a_map(a: &Array<i64>, y: &Array<i64>) -> Array<i64> {
     let (x, _) = a.map(|a| (a * a, a / 7)).unzip();
     x.zip_with(y, |x, y| x - y)
 }
 
-/// A reduction of what a filter keeps.
+/// Reduces a filtered array.
 pub fn reduce_of_a_filter(a: &Array<i64>) -> Number {
     a.filter(|a| a.gt(0)).sum()
 }
 
-/// A reduction of one of a map's two arrays, beside another: a sum, and the largest.
+/// Reduces one of a map's two results with another array.
+///
+/// The reductions are a sum and a maximum.
 pub fn reduce_of_a_map(a: &Array<i64>, y: &Array<i64>) -> (Number, Number) {
     let (x, _) = a.map(|a| (a * a, a / 7)).unzip();
     let both = x
@@ -53,24 +57,24 @@ pub fn reduce_of_a_map(a: &Array<i64>, y: &Array<i64>) -> (Number, Number) {
     both.unzip()
 }
 
-/// A reduction of one of two arrays that are filtered together.
+/// Reduces one of two arrays that are filtered together.
 pub fn reduce_of_a_part(a: &Array<i64>, b: &Array<i64>) -> Number {
     let (x, _) = a.zip(b).filter(|(a, b)| a.gt(b)).unzip();
     x.sum()
 }
 
-/// A reduction of a map of one of a map's two arrays, beside another.
+/// Reduces a map over one of a map's two results and another array.
 pub fn redomap_of_a_map(a: &Array<i64>, y: &Array<i64>) -> Number {
     map_of_a_map(a, y).sum()
 }
 
-/// A reduction of a map of one of two arrays that are filtered together.
+/// Reduces a map of one of two arrays that are filtered together.
 pub fn redomap_of_a_filter(a: &Array<i64>, b: &Array<i64>) -> Number {
     let (x, _) = a.zip(b).filter(|(a, b)| a.gt(b)).unzip();
     x.map(|x| x * x).sum()
 }
 
-/// A filter, two maps, another filter and a reduction.
+/// Chains a filter, two maps, another filter and a reduction.
 pub fn rules_in_a_row(a: &Array<i64>) -> Number {
     let x = a.filter(|a| a.gt(-50)).map(|x| x * x);
     x.map(|x| x ^ 5).filter(|x| (x & 1).eq(0)).sum()

@@ -1,39 +1,42 @@
-//! Programs over segments: what runs for every line, row or group at once.
+//! Programs over segments: computations for each line, row or group.
 
 use super::Program;
 use super::flow::Point;
 use livefusion::prelude::*;
 
-/// Points above lines, line by line: a segment for each line. Coordinates are arrays of their own,
-/// as vectorisation leaves them.
+/// Holds the points above each line, one segment per line.
+///
+/// Coordinates are separate arrays, as vectorisation leaves them.
 pub struct Level {
-    /// How many points each line has.
+    /// The number of points per line.
     pub lengths: Array<u64>,
     /// The points, line by line.
     pub points: [Array<f64>; 2],
-    /// Where each line begins.
+    /// The start of each line.
     pub from: [Array<f64>; 2],
-    /// Where it ends.
+    /// The end of each line.
     pub to: [Array<f64>; 2],
 }
 
-/// What a level of QuickHull gives.
+/// Holds the results of a level of QuickHull.
 pub struct Next {
-    /// The points strictly on the left of their lines.
+    /// The points strictly left of their lines.
     pub above: Array<Point>,
-    /// How many there are, for lines that have any.
+    /// The number of points per line, for lines with points.
     pub lengths: Array<u64>,
-    /// These lines: begin, farthest point, end, and how far the point is.
+    /// These lines: start, farthest point, end, and the point's distance.
     pub corners: Array<(Point, Point, Point, f64)>,
-    /// Lines that have none: edges of the hull.
+    /// Lines without points, which are edges of the hull.
     pub edges: Array<(Point, Point)>,
-    /// The area of the triangles of lines and farthest points, the length of the edges, and how
-    /// many points are left.
+    /// The area of the triangles of lines and farthest points, the length of the edges, and the
+    /// number of remaining points.
     pub totals: Array<(f64, f64, u64), Ix0>,
 }
 
-/// QuickHull's core as LiveFusion runs it, a filterMax of segments: the points on the left of each
-/// line, the farthest of them, and which lines go on. Each step is a combinator of its own.
+/// Runs QuickHull's core like LiveFusion, as a segmented filterMax.
+///
+/// It finds the points left of each line, the farthest of them, and the lines to continue. Each
+/// step is a combinator of its own.
 pub fn quickhull_core(level: &Level) -> Next {
     let ([px, py], [x1, y1], [x2, y2]) = (&level.points, &level.from, &level.to);
     let (dx, dy) = (x2 - x1, y2 - y1);
@@ -72,18 +75,17 @@ pub fn quickhull_core(level: &Level) -> Next {
     }
 }
 
-/// A sparse matrix in compressed rows: where each row begins (and where the last one ends), the
-/// columns and the values of its elements.
+/// Holds a sparse matrix in compressed rows.
 pub struct Sparse {
-    /// One more than there are rows.
+    /// The start of each row, and the end of the last row.
     pub offsets: Array<u32>,
-    /// Of each element.
+    /// The column of each element.
     pub columns: Array<u32>,
-    /// Of each element.
+    /// The value of each element.
     pub values: Array<f64>,
 }
 
-/// A sparse matrix times a vector.
+/// Multiplies a sparse matrix by a vector.
 pub fn sparse_times(m: &Sparse, x: &Array<f64>) -> Array<f64> {
     let products = m.values.zip_with(&m.columns, |value, column| {
         value * x.at(column.cast::<u64>())
@@ -91,14 +93,16 @@ pub fn sparse_times(m: &Sparse, x: &Array<f64>) -> Array<f64> {
     Segmented::from_offsets(&m.offsets, &products).sum()
 }
 
-/// Softmax of each segment: three passes over a segment, one after the other.
+/// Computes softmax of each segment in three passes.
 pub fn softmax(rows: &Segmented<f64>) -> Array<f64> {
     let shifted = rows.zip_with_each(&rows.max(), |x, most| (x - most).exp());
     let shares = shifted.zip_with_each(&shifted.sum(), |x, total| x / total);
     shares.data().clone()
 }
 
-/// The sum of each segment's squares but for the least and the largest: what stands between them in ascending order.
+/// Sums each segment's squares without the smallest and the largest.
+///
+/// The squares are sorted first.
 pub fn trimmed_sums(rows: &Segmented<i64>) -> Array<i64> {
     rows.map_segments(|row| {
         let (n, sorted) = (row.len(), row.map(|x| x * x).sort());
@@ -107,19 +111,19 @@ pub fn trimmed_sums(rows: &Segmented<i64>) -> Array<i64> {
     })
 }
 
-/// Sums, running sums and counts of segments, and the sum of all.
+/// Holds sums, running sums and counts of segments, and the total.
 pub struct Sums {
-    /// Of each segment.
+    /// The sum of each segment.
     pub sums: Array<i64>,
-    /// Of each segment's elements up to each.
+    /// The running sums within each segment.
     pub running: Array<i64>,
-    /// How many are positive.
+    /// The number of positive elements.
     pub positive: Array<u64>,
-    /// Of everything.
+    /// The sum of everything.
     pub total: Array<i64, Ix0>,
 }
 
-/// Folds and scans of segments beside a fold of all.
+/// Folds and scans segments, and folds all elements.
 pub fn sums(rows: &Segmented<i64>) -> Sums {
     Sums {
         sums: rows.sum(),
@@ -129,19 +133,19 @@ pub fn sums(rows: &Segmented<i64>) -> Sums {
     }
 }
 
-/// What two filters leave of segments, its lengths and sums, and what the first one left of each.
+/// Holds the results of two filters of segments.
 pub struct Left {
     /// The elements.
     pub data: Array<i64>,
-    /// How many each segment has.
+    /// The number of elements per segment.
     pub lengths: Array<u64>,
     /// Their sums.
     pub sums: Array<i64>,
-    /// How many the first filter left.
+    /// The number of elements per segment after the first filter.
     pub before: Array<u64>,
 }
 
-/// Filters of segments, and folds of what they leave.
+/// Filters segments twice, and folds the results.
 pub fn filters(rows: &Segmented<i64>) -> Left {
     let positive = rows.filter(|x| x.gt(0));
     let small = positive.filter(|x| x.lt(50));
@@ -153,13 +157,15 @@ pub fn filters(rows: &Segmented<i64>) -> Left {
     }
 }
 
-/// The mean over each group of rows of the rows' largest elements: segments of segments.
+/// Averages row maxima over groups of rows, which are segments of segments.
 pub fn mean_of_largest(groups: &Array<u64>, rows: &Segmented<f64>) -> Array<f64> {
     Segmented::new(groups, &rows.max()).mean()
 }
 
-/// An analysis of events, each of which has some particles: a histogram of how far apart the particles of each pair are, and how many
-/// pairs of each event are close.
+/// Analyses the particles of events.
+///
+/// The results are a histogram of the distance of each pair, and the number of close pairs per
+/// event.
 pub fn pairs_of_particles(events: &Segmented<f64>) -> (Array<u64>, Array<u64>) {
     let apart = events.combinations().map(|(a, b)| (a - b).abs());
     let counts = apart.data().histogram_uniform(0.0, 100.0, 10);

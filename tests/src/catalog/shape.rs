@@ -1,4 +1,4 @@
-//! The shape of a program: what a clustering makes of it.
+//! The shape of a program under a clustering: loops, counters, intermediates.
 
 use livefusion::ast::Node;
 use livefusion::stages::{self, Cost};
@@ -8,19 +8,19 @@ use loop_lang::ir::{RateKind, StmtKind};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a clustering makes of a program.
+/// Holds the loops, counters, intermediates and cost of a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Loops over arrays; what only computes scalars from scalars is none.
+    /// Loops over arrays; a computation of scalars from scalars is none.
     pub loops: usize,
-    /// Variables that count: at most one for each rate of each loop.
+    /// Counter variables: at most one for each rate of each loop.
     pub counters: usize,
-    /// Columns that are written to memory and are no results: between loops, and within one where a
-    /// part of an iteration reads what an earlier part has written.
+    /// Columns in memory that are not results. They lie between loops, or within a loop where a
+    /// later part of an iteration reads values of an earlier part.
     pub intermediates: usize,
-    /// What the schedule costs at nominal lengths.
+    /// The schedule's cost at nominal lengths.
     pub cost: Cost,
-    /// What every schedule costs at least.
+    /// A lower bound on the cost of all schedules.
     pub bound: Cost,
 }
 
@@ -28,15 +28,15 @@ impl Shape {
     /// Plans and lowers a program.
     ///
     /// # Errors
-    /// Mistakes in the program.
+    /// Returns errors of the program.
     pub fn of(roots: &[Arc<Node>], clustering: Clustering) -> Result<Shape> {
         Ok(Shape::with_loops(roots, clustering)?.0)
     }
 
-    /// The shape, and the loops.
+    /// Returns the shape and the loops.
     ///
     /// # Errors
-    /// Mistakes in the program.
+    /// Returns errors of the program.
     pub fn with_loops(roots: &[Arc<Node>], clustering: Clustering) -> Result<(Shape, Vec<Loop>)> {
         let mut lowered = stages::graph_of(roots)?.plan(clustering).lower()?;
         lowered.optimize();
@@ -56,12 +56,12 @@ impl Shape {
         Ok((shape, loops))
     }
 
-    /// Whether no schedule is better.
+    /// Returns whether the schedule is optimal.
     pub fn is_proven(&self) -> bool {
         self.cost == self.bound
     }
 
-    /// How far a better schedule could be: `proven`, or what it could save at most.
+    /// Returns `proven`, or the largest possible saving.
     pub fn gap(&self) -> String {
         if self.is_proven() {
             return "proven".to_string();
@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// The variables that count something of a loop's rates.
+/// The counter variables of a loop's rates.
 fn counters(program: &Loop) -> usize {
     let counter = |kind: RateKind| match kind {
         RateKind::Sub { count, .. } => count,
@@ -87,7 +87,7 @@ fn counters(program: &Loop) -> usize {
     rates.filter(|r| counter(r.kind).is_some()).count()
 }
 
-/// The arrays that a loop makes.
+/// The arrays that a loop allocates.
 fn allocated(program: &Loop) -> usize {
     let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
     let makes = |kind: &StmtKind| {
@@ -100,7 +100,7 @@ fn allocated(program: &Loop) -> usize {
 }
 
 impl fmt::Display for Shape {
-    /// `1 / 2 / 0`: loops, counters, intermediate arrays.
+    /// Formats `1 / 2 / 0`: loops, counters, intermediate arrays.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (loops, counters) = (self.loops, self.counters);
         write!(f, "{loops} / {counters} / {}", self.intermediates)

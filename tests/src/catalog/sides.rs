@@ -1,28 +1,27 @@
-//! Streams side by side that advance differently: filters, segments, runs, merges.
+//! Zips and merges of streams with different rates: filters, segments, runs.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// What three filters leave, side by side.
+/// Zips three filtered arrays.
 pub fn three_filters(a: &Array<i64>, b: &Array<i64>, c: &Array<i64>) -> Array<i64> {
     let [x, y, z] = [a, b, c].map(|xs| xs.filter(|x| x.gt(0)));
     (&x, &y, &z).zip_with(|x, y, z| x * y - z)
 }
 
-/// The sum of products of what two filters leave, as far as the shorter goes.
+/// Sums products of two filtered arrays, up to the shorter one.
 pub fn shortest_of_filters(a: &Array<i64>, b: &Array<i64>) -> Array<i64, Ix0> {
     let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
     x.zip_shortest(&y).map(|(x, y)| x * y).sum()
 }
 
-/// Running sums that begin anew with each segment, by two segmentations of as many elements: by
-/// which of them an element is further.
+/// Compares running sums under two segmentations of equally many elements.
 pub fn two_segmentations(left: &Segmented<i64>, right: &Segmented<i64>) -> Array<i64> {
     let [l, r] = [left, right].map(|s| s.scan(0, |a, b| a + b));
     l.data().zip_with(r.data(), |l, r| l - r)
 }
 
-/// The product of two vectors that are stored as runs: how long each run is, and its value.
+/// Multiplies two run-length encoded vectors.
 pub fn product_of_runs(
     (left_counts, left): (&Array<u64>, &Array<i64>),
     (right_counts, right): (&Array<u64>, &Array<i64>),
@@ -32,7 +31,7 @@ pub fn product_of_runs(
     l.data().zip_with(r.data(), |l, r| l * r).sum()
 }
 
-/// How far what a filter leaves is from what another does, their product, and the sum of the first.
+/// Zips two filtered arrays, and folds their product and the first one.
 pub fn zip_and_sides(
     a: &Array<i64>,
     b: &Array<i64>,
@@ -42,26 +41,27 @@ pub fn zip_and_sides(
     (x.zip_with(&y, |x, y| x - y), product, x.sum())
 }
 
-/// What two filters leave of sorted arrays, sorted.
+/// Merges two filtered sorted arrays.
 pub fn merge_of_filters(a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
     let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
     x.merge(&y, |x, y| x.le(y))
 }
 
-/// What two filters leave, as many each, in turn.
+/// Interleaves two filtered arrays of equal length.
 pub fn filters_in_turn(a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
     let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
     x.interleave(&y)
 }
 
-/// What two filters leave, in an order that flags give.
+/// Combines two filtered arrays by flags.
 pub fn filters_by_flags(flags: &Array<bool>, a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
     let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
     flags.combine(&x, &y)
 }
 
-/// What two filters leave, one behind the other, beside what a third leaves; and the running sum of the first two beside
-/// numbers in memory.
+/// Zips an append of two filtered arrays with a third one.
+///
+/// It also zips the running sum of the append with numbers in memory.
 pub fn append_beside_filter(
     (a, b): (&Array<i64>, &Array<i64>),
     c: &Array<i64>,
@@ -73,7 +73,7 @@ pub fn append_beside_filter(
     (both.zip_with(&z, |x, z| x - z), weighted.sum())
 }
 
-/// Eight sorted arrays as one, in three rounds.
+/// Merges eight sorted arrays in three rounds.
 pub fn merge_tree(arrays: &[Array<i64>; 8]) -> Array<i64> {
     let mut round = arrays.to_vec();
     while round.len() > 1 {

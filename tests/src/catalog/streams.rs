@@ -1,9 +1,9 @@
-//! Streams that advance differently: packs that are combined, appends, prefixes, levels, words.
+//! Streams with different rates: packs, combines, appends, prefixes, levels, words.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// What is positive goes one way, what is not the other, and both come back in the old order.
+/// Maps positive and other numbers separately, then restores their order.
 pub fn both_ways(xs: &Array<i64>) -> Array<i64> {
     let positive = xs.map(|x| x.gt(0));
     let others = positive.map(|p| !p);
@@ -14,14 +14,14 @@ pub fn both_ways(xs: &Array<i64>) -> Array<i64> {
     positive.combine(&up, &down)
 }
 
-/// What is positive, times its weights, which are in memory, plus its number.
+/// Multiplies positive numbers by weights from memory, and adds their index.
 pub fn zip_with_a_filtered(xs: &Array<i64>, weights: &Array<i64>) -> Array<i64> {
     let kept = xs.filter(|x| x.gt(0));
     let numbers = iota(kept.len());
     (&kept, weights, &numbers).zip_with(|x, w, i| x * w + i.cast::<i64>())
 }
 
-/// A filter on running sums of what a filter left, folded: the largest even one.
+/// Filters running sums of a filtered array, and folds the even ones.
 pub fn levels(xs: &Array<i64>) -> Array<i64, Ix0> {
     let running = xs.filter(|x| x.gt(0)).scan(0, |a, b| a + b);
     running
@@ -29,7 +29,7 @@ pub fn levels(xs: &Array<i64>) -> Array<i64, Ix0> {
         .fold(0, |a, b| a.max(b))
 }
 
-/// Two arrays one behind the other, in step with a third; and its sum.
+/// Zips an append of two arrays with a third, and sums the result.
 pub fn zip_of_append(
     (xs, ys): (&Array<i64>, &Array<i64>),
     zs: &Array<i64>,
@@ -39,26 +39,31 @@ pub fn zip_of_append(
     (products, total)
 }
 
-/// Hundredths of the numbers before the first 0, and their sum: division by the 0, and by those
-/// behind it, is never tried.
+/// Divides 100 by the numbers before the first 0, and sums.
+///
+/// The division by the 0 and by later numbers never runs.
 pub fn until_zero(xs: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let shares = xs.take_while(|x| x.ne(0)).map(|x| 100 / x);
     let total = shares.sum();
     (shares, total)
 }
 
-/// Running quotients while they are small: the one that ends it is the last to be computed.
+/// Sums quotients while they are small.
+///
+/// The quotient that ends the loop is the last one computed.
 pub fn until_large(xs: &Array<i64>) -> Array<i64, Ix0> {
     xs.map(|x| 100 / x).take_while(|q| q.lt(50)).sum()
 }
 
-/// Quicksort's step: what is less than a pivot, then the rest.
+/// Appends the elements below a pivot and the rest, as in quicksort.
 pub fn partition_append(xs: &Array<i64>, pivot: i64) -> Array<i64> {
     let (less, rest) = xs.partition(|x| x.lt(pivot));
     less.append(&rest)
 }
 
-/// The two parts of an array changed differently, appended, and summed with a third array.
+/// Maps the two halves of an array differently, appends them, and multiplies.
+///
+/// The third array is multiplied with the append, and the products are summed.
 pub fn parts_and_a_third(xs: &Array<i64>, zs: &Array<i64>) -> Array<i64, Ix0> {
     let half = || xs.len().map(|n| n / 2);
     let (left, right) = (xs.take(half()), xs.drop(half()));
@@ -66,8 +71,10 @@ pub fn parts_and_a_third(xs: &Array<i64>, zs: &Array<i64>) -> Array<i64, Ix0> {
     changed.zip_with(zs, |x, z| x * z).sum()
 }
 
-/// How many words a text has, the longest one's length, and how many there are of each length below
-/// `most`; words are letters next to each other.
+/// Counts the words of a text.
+///
+/// The results are the number of words, the longest length, and a count for each length below
+/// `most`. Words are runs of letters.
 pub fn words(text: &Array<u8>, most: u64) -> (Array<u64, Ix0>, Array<u64, Ix0>, Array<u64>) {
     let all = text.append(&Array::from([b' ']));
     let letters = all.map(|c| {
@@ -94,7 +101,7 @@ pub fn words(text: &Array<u8>, most: u64) -> (Array<u64, Ix0>, Array<u64, Ix0>, 
     (lengths.len(), lengths.fold(0, |a, b| a.max(b)), histogram)
 }
 
-/// What each of some sorted keys has together: keys, how often each occurs, sums of their values.
+/// Groups sorted keys, with counts and sums of values per key.
 pub fn sums_of_groups(
     keys: &Array<u32>,
     values: &Array<i64>,

@@ -1,4 +1,4 @@
-//! Chunks of the grid: places, sums and results, in random order.
+//! Chunks on a grid: positions, summaries and results, in random order.
 
 use super::Tally;
 use crate::rng::Rng;
@@ -10,24 +10,24 @@ use loop_lang::ir::GroupId;
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Ty, canonical};
 
-/// A loop that is run with some arguments.
+/// Holds a loop and its arguments.
 pub struct Grid<'a> {
     plan: &'a ChunkPlan,
     kernel: &'a dyn Kernel,
     chunk: u64,
     args: &'a [Arg<'a>],
-    /// Slots of scratch arrays, with what they hold and how much.
+    /// Slots of scratch arrays, with element types and lengths.
     scratch: Vec<(usize, Ty, usize)>,
 }
 
-/// How a chunk ended, and its words then.
+/// The outcome of a chunk, and its words at the end.
 type Emitted = (Outcome, Vec<u64>);
 
-/// Why chunks cannot go on.
+/// The reason why chunks stop.
 enum Stop {
-    /// A trap, which is found again in order.
+    /// A trap, which a run in order locates.
     Trapped,
-    /// Anything else, which is a fault.
+    /// Any other reason, which is a fault.
     Fault(String),
 }
 
@@ -72,7 +72,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// In order from the beginning, to find the first trap.
+    /// Runs in order from the beginning, to find the first trap.
     fn again(&self, frame: &mut Frame<'_>, memory: Memory) -> Result<Outcome, String> {
         *frame = Frame::new(self.layout());
         frame.memory = memory;
@@ -109,7 +109,8 @@ impl<'a> Grid<'a> {
         self.emit(&starts, frame, rng)
     }
 
-    /// The words at each chunk's beginning, as far as where steps lie; and those at the loop's end.
+    /// The words at each chunk's start, limited to groups that decide positions, and the words at
+    /// the loop's end.
     fn places(&self, first: &[u64]) -> Result<Vec<Vec<u64>>, Stop> {
         let mut starts = vec![first.to_vec()];
         let mut frame = self.frame(first);
@@ -133,7 +134,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// A frame with some words, and scratch arrays as nobody has left them.
+    /// A frame with these words, and scratch arrays with arbitrary contents.
     fn frame(&self, words: &[u64]) -> Frame<'static> {
         let mut frame = Frame::new(self.layout());
         frame.words.copy_from_slice(words);
@@ -147,7 +148,7 @@ impl<'a> Grid<'a> {
         frame
     }
 
-    /// How many steps a chunk has.
+    /// The number of steps of a chunk.
     fn steps(starts: &[Vec<u64>], k: usize) -> u64 {
         match k + 2 == starts.len() {
             true => u64::MAX,
@@ -155,14 +156,14 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Sums so many steps up from some words; gives those at their end.
+    /// Summarises `steps` steps from these words, and returns the words at their end.
     fn summary(&self, level: u32, words: &[u64], steps: u64) -> Result<Emitted, Stop> {
         let mut frame = self.frame(words);
         let outcome = self.sum_up(level, steps, &mut frame)?;
         Ok((outcome, frame.words))
     }
 
-    /// Sums so many steps of a frame up.
+    /// Summarises `steps` steps of a frame.
     fn sum_up(&self, level: u32, steps: u64, frame: &mut Frame<'_>) -> Result<Outcome, Stop> {
         let pass = Pass::Summary { level };
         match self.kernel.run(pass, steps, frame, self.args) {
@@ -174,8 +175,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Every chunk summed up on its own, in random order: the groups of the level begin as
-    /// identities. None where the unknown beginning makes it trap.
+    /// Summarises every chunk on its own, in random order. The groups of the level start as
+    /// identities. `None` where the unknown start makes the chunk trap.
     fn sums(
         &self,
         starts: &[Vec<u64>],
@@ -202,7 +203,7 @@ impl<'a> Grid<'a> {
         Ok(sums)
     }
 
-    /// Joins sums onto prefixes from left to right, and brings the words at the chunks' beginnings
+    /// Combines summaries with prefixes from left to right, and updates the words at chunk starts
     /// to this level.
     fn prefixes(
         &self,
@@ -232,7 +233,8 @@ impl<'a> Grid<'a> {
         Ok(())
     }
 
-    /// A group's value at the end of a chunk by its prefix and sum; none if these do not tell it.
+    /// A group's value at the end of a chunk, from its prefix and summary. `None` if these do not
+    /// determine it.
     fn joined(
         &self,
         id: GroupId,
@@ -259,7 +261,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Two passes over a chunk must end at one place.
+    /// Checks that two passes over a chunk end at one position.
     fn same_place(&self, k: usize, a: &[u64], b: &[u64]) -> Result<(), Stop> {
         if a[..2] == b[..2] {
             return Ok(());
@@ -293,7 +295,7 @@ impl<'a> Grid<'a> {
         Ok(())
     }
 
-    /// Emits every chunk from its prefix, in random order, and at last runs the loop's end.
+    /// Emits every chunk from its prefix, in random order, and finally runs the loop's end.
     fn emit(
         &self,
         starts: &[Vec<u64>],
@@ -334,7 +336,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Emits so many steps from some words, into the arrays of the whole loop's frame.
+    /// Emits `steps` steps from these words, into the arrays of the whole loop's frame.
     fn emit_chunk(
         &self,
         words: &[u64],
@@ -342,7 +344,7 @@ impl<'a> Grid<'a> {
         whole: &mut Frame<'_>,
     ) -> Result<Emitted, Stop> {
         let before = std::mem::replace(&mut whole.words, words.to_vec());
-        // What a thread's own hold.
+        // Thread-local arrays.
         for (slot, array) in self.frame(words).arrays.into_iter().enumerate() {
             if array.is_some() {
                 whole.arrays[slot] = array;
@@ -356,8 +358,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Whether the last chunk can stop before the loop's end: not if it leaves the loop in its
-    /// middle.
+    /// Whether the last chunk can pause before the loop's end. It cannot if it leaves the loop in
+    /// its middle.
     fn pauses_at_end(&self, start: &[u64], end: &[u64]) -> Result<bool, Stop> {
         let mut frame = self.frame(start);
         let pass = Pass::Summary {
@@ -369,7 +371,7 @@ impl<'a> Grid<'a> {
         Ok(outcome == Outcome::Paused)
     }
 
-    /// The emit form ends a chunk with the prefixes that the next one began with.
+    /// Checks that the emit form ends a chunk with the prefixes of the next one.
     fn same_groups(&self, k: usize, next: &[u64], words: &[u64]) -> Result<(), Stop> {
         let (plan, layout) = (self.plan, self.layout());
         for i in 0..plan.program.groups.len() {

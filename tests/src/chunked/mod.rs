@@ -1,23 +1,25 @@
-//! A backend that runs loops in chunks: summed up and emitted in random order, as threads would;
-//! and what cannot be chunked in spans cut anywhere.
+//! A backend that runs loops in chunks: summaries and emits in random order.
 //!
-//! | module | room for |
+//! The order models threads. Loops that cannot be chunked run in random spans.
+//!
+//! | module | contents |
 //! | --- | --- |
 //! | `grid` | chunks of the grid in random order |
-//! | `turns` | spans in order, cut anywhere, by turns with the summary form |
+//! | `turns` | random spans in order, alternating with the summary form |
 //!
-//! A loop that may be chunked runs like this:
+//! A loop that may be chunked runs in three phases:
 //!
-//! 1. *Places.* A summary without any group but those that decide where steps lie finds each
-//!    chunk's beginning.
-//! 2. *Levels.* Level by level each chunk is summed up from identities, in random order, and the
-//!    sums are joined from left to right with the groups' operators. Sums of what restarts within a
-//!    chunk are not joined. A second summary from the joined prefix must end with the same bits: it
-//!    also finds the values of outer iterations under way at the chunk's end.
+//! 1. *Places.* A summary without groups, except those that decide positions, finds the start of
+//!    each chunk.
+//! 2. *Levels.* At each level, each chunk is summarised from identities, in random order. Then the
+//!    summaries are combined from left to right with the groups' operators. Summaries of groups
+//!    that restart within a chunk are not combined. A second summary from the combined prefix must
+//!    end with the same bits. It also finds the values of outer iterations in progress at the
+//!    chunk's end.
 //! 3. *Emit.* Each chunk runs from its prefix, in random order, into the same arrays.
 //!
-//! A lane group of an outer rate is not joined at a boundary within one of its iterations: its
-//! lanes go on. The sum of a chunk that begins so is not told apart from what was before; the tally
+//! A lane group of an outer rate is not combined at a boundary within one of its iterations: its
+//! lanes continue. The summary of such a chunk cannot be separated from its prefix; the tally
 //! counts these.
 
 mod grid;
@@ -34,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use turns::Turns;
 
-/// A backend whose kernels run chunk by chunk on another backend's.
+/// Wraps a backend with kernels that run chunk by chunk.
 pub struct Chunked {
     inner: Arc<dyn Backend>,
     chunk: u64,
@@ -42,26 +44,26 @@ pub struct Chunked {
     tally: Arc<Mutex<Tally>>,
 }
 
-/// What was run, over all kernels of a backend.
+/// Counts the runs of all kernels of a backend.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Loops that ran in random order, with three chunks at least.
+    /// Loops that ran in random order, with at least three chunks.
     pub shuffled: usize,
-    /// Of these, loops with rates within rates.
+    /// Of these, loops with nested rates.
     pub nested: usize,
-    /// Of these, loops that are summed up more than once.
+    /// Of these, loops with several summary levels.
     pub levelled: usize,
-    /// Loops that may be chunked but were shorter than that.
+    /// Loops that may be chunked but were shorter.
     pub short: usize,
     /// Loops that ran in order, by reason.
     pub in_order: BTreeMap<Reason, usize>,
     /// Loops that trapped.
     pub trapped: usize,
-    /// Chunks' sums that were joined onto a prefix.
+    /// Chunk summaries that were combined with a prefix.
     pub joined: usize,
-    /// Chunks' sums that had restarted, and stood for themselves.
+    /// Chunk summaries that had restarted and needed no prefix.
     pub restarted: usize,
-    /// Chunks' sums that could not be told apart from what was before.
+    /// Chunk summaries that could not be separated from their prefix.
     pub bound: usize,
     /// Chunks that began within an outer iteration.
     pub within: usize,
@@ -70,7 +72,9 @@ pub struct Tally {
 }
 
 impl Chunked {
-    /// Runs on a backend with chunks of so many steps, which must be the backend's own.
+    /// Creates a backend with chunks of `chunk` steps.
+    ///
+    /// The inner backend must use the same chunk size.
     pub fn new(inner: Arc<dyn Backend>, chunk: u64, seed: u64) -> Chunked {
         Chunked {
             inner,
@@ -80,12 +84,12 @@ impl Chunked {
         }
     }
 
-    /// Runs on a backend with the language's chunks.
+    /// Creates a backend with the language's chunk size.
     pub fn on(inner: Arc<dyn Backend>, seed: u64) -> Chunked {
         Chunked::new(inner, CHUNK, seed)
     }
 
-    /// The same with another seed, counting in the same tally.
+    /// Copies it with another seed and a shared tally.
     pub fn reseeded(&self, seed: u64) -> Chunked {
         Chunked {
             inner: self.inner.clone(),
@@ -95,7 +99,7 @@ impl Chunked {
         }
     }
 
-    /// What was run so far.
+    /// Returns the counts so far.
     pub fn tally(&self) -> Tally {
         self.tally
             .lock()
@@ -126,7 +130,7 @@ impl Backend for Chunked {
 }
 
 impl Tally {
-    /// Adds what another backend ran.
+    /// Adds the counts of another backend.
     pub fn add(&mut self, other: &Tally) {
         let pairs = [
             (&mut self.shuffled, other.shuffled),
@@ -161,7 +165,7 @@ impl Tally {
 
 /// A kernel that runs whole loops chunk by chunk.
 struct ChunkedKernel {
-    /// How it is run in chunks, or why it is not.
+    /// The chunk plan, or the reason why there is none.
     plan: Result<ChunkPlan, Why>,
     program: Loop,
     kernel: Arc<dyn Kernel>,
@@ -170,8 +174,9 @@ struct ChunkedKernel {
     tally: Arc<Mutex<Tally>>,
 }
 
-/// A span of so many steps is the whole of any loop in the tests: where results may grow, a span has no more steps than there is
-/// room for.
+/// Limits spans to a length that covers any test loop.
+///
+/// Where results may grow, a span has at most as many steps as there is capacity.
 pub const WHOLE: u64 = 1 << 20;
 
 impl Kernel for ChunkedKernel {

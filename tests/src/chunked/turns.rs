@@ -1,5 +1,6 @@
-//! Spans in order, cut at any guard, each also summed up: both forms come to the same state, and
-//! either may go on from it.
+//! Spans in order, each also summarised: both forms reach the same state.
+//!
+//! Spans end at random guards, and either form may continue from the state.
 
 use super::WHOLE;
 use crate::rng::Rng;
@@ -10,14 +11,16 @@ use loop_lang::ir::{GroupId, Type};
 use loop_lang::state::{Layout, group_total};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A backend whose kernels run whole loops in spans cut anywhere, by turns with their summary form.
+/// Wraps a backend with kernels that alternate emit and summary forms.
+///
+/// Spans end at random guards.
 pub struct Turns {
     inner: Arc<dyn Backend>,
     seed: u64,
 }
 
 impl Turns {
-    /// Spans on a backend.
+    /// Creates a backend with such spans.
     pub fn new(inner: Arc<dyn Backend>, seed: u64) -> Turns {
         Turns { inner, seed }
     }
@@ -72,7 +75,7 @@ pub fn run(
         let span = rng.below(longest) as u64;
         let mut short = Frame::new(layout);
         short.words.copy_from_slice(&frame.words);
-        // What a summary reads again of what the loop writes, it writes for itself.
+        // A summary that reads arrays written by the loop writes its own copies.
         let copy = |a: &Option<Held<'_>>| a.as_ref().and_then(|a| Some(a.copy()?.into()));
         short.arrays = frame.arrays.iter().map(copy).collect();
         let begun = frame.words[0] != 0;
@@ -95,7 +98,7 @@ pub fn run(
     }
 }
 
-/// Whether the summary form came to the place and the groups of the emit form.
+/// Whether the summary form reached the position and the groups of the emit form.
 fn agree(
     program: &Loop,
     layout: &Layout,

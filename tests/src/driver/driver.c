@@ -1,8 +1,8 @@
 
-/* Behind the passes of loops: it calls each as its host does, in whole and in spans, with inputs that are part of this file,
-   and holds what they give against the interpreter's bits. */
+/* The driver of compiled passes. It calls each pass like its host does, whole and in spans, with inputs in this file.
+   It compares the results with the interpreter's bits. */
 
-/* The functions that passes are linked with. */
+/* Returns the functions that passes call. */
 void *const *lf_functions(void);
 
 void *calloc(u64, u64);
@@ -15,15 +15,15 @@ void *memcpy(void *, const void *, u64);
 void *memset(void *, int, u64);
 
 typedef struct {
-  u32 bytes;       /* of an element */
+  u32 bytes;       /* size of an element */
   bool is_float;
-  bool is_filled;  /* all of it is written before any of it is read */
+  bool is_filled;  /* written completely before any read */
 } lf_type;
 
 typedef struct {
   lf_type type;
   enum { LF_SCALAR, LF_INPUT, LF_MADE } kind;
-  u32 at;          /* among results, parameters or slots */
+  u32 at;          /* index of a result, parameter or slot */
   u64 length;
   const void *elements;
 } lf_result;
@@ -41,12 +41,12 @@ typedef struct {
 } lf_case;
 
 typedef struct {
-  lf_run run;      /* what the pass sees */
+  lf_run run;      /* visible to the pass */
   const lf_case *of;
-  u64 left;        /* bytes that may still be allocated */
+  u64 left;        /* remaining bytes to allocate */
 } lf_host;
 
-/* Behind each array, so that it is seen where something was written there. */
+/* A marked guard zone after each array, which detects writes out of bounds. */
 enum { LF_ROOM = 64, LF_MARK = 0x5c };
 
 static u64 lf_bytes(const lf_host *host, u32 slot, u64 length) {
@@ -54,10 +54,10 @@ static u64 lf_bytes(const lf_host *host, u32 slot, u64 length) {
   return __builtin_mul_overflow(length, (u64)host->of->made[slot].bytes, &bytes) ? LF_END : bytes;
 }
 
-/* How long an array was when it was made; loops shorten their arrays. It stands before the elements. */
+/* The original length of an array, stored before its elements. Loops may shorten their arrays. */
 static u64 *lf_length(const lf_array *array) { return (u64 *)((u8 *)array->data - LF_ROOM); }
 
-/* Frees an array. Whether nothing was written behind it. */
+/* Frees an array. Returns whether the guard zone after it is intact. */
 static bool lf_free(lf_host *host, u32 slot, lf_array *array) {
   if (!array->data) return 1;
   const u64 bytes = lf_bytes(host, slot, *lf_length(array));
@@ -71,7 +71,7 @@ static bool lf_free(lf_host *host, u32 slot, lf_array *array) {
   return whole;
 }
 
-/* Memory for an array, or none. */
+/* Memory for an array, or null. */
 static void *lf_memory(lf_host *host, u32 slot, u64 length) {
   const u64 bytes = lf_bytes(host, slot, length);
   if (bytes > host->left) return 0;
@@ -83,12 +83,12 @@ static void *lf_memory(lf_host *host, u32 slot, u64 length) {
   return data;
 }
 
-/* Makes the array of a slot: a copy, or of one word, or of anything. */
+/* Allocates the array of a slot: a copy, filled with one word, or unspecified. */
 static u32 lf_make(lf_host *host, u32 slot, u64 length, const void *copied, const u64 *word) {
   lf_array *const array = host->run.made + slot;
   lf_array before = *array;
   const u64 bytes = host->of->made[slot].bytes;
-  /* What is copied may be the old one. */
+  /* The source of a copy may be the old array. */
   bool whole = copied || lf_free(host, slot, &before);
   u8 *const data = lf_memory(host, slot, length);
   if (!data) return 0;
@@ -117,7 +117,7 @@ static u32 lf_copy_array(lf_run *run, u32 slot, const void *data, u64 length, u3
   return lf_make((lf_host *)run, slot, length, data ? data : lf_zero, 0);
 }
 
-/* The same bits; payloads of NaN have no meaning. */
+/* Equal bit for bit, except for NaN payloads. */
 static bool lf_same(lf_type type, const void *x, const void *y) {
   if (!memcmp(x, y, type.bytes)) return 1;
   if (!type.is_float) return 0;
@@ -157,7 +157,7 @@ static u32 lf_differ(const lf_host *host, u64 span) {
   return 0;
 }
 
-/* Runs a case span by span. Whether it fails. */
+/* Runs a case span by span. Returns whether it fails. */
 static u32 lf_run_by(const lf_case *of, u64 span) {
   static const u8 never;
   lf_host host = { .of = of, .left = LF_MEMORY };
@@ -191,7 +191,7 @@ static u32 lf_run_by(const lf_case *of, u64 span) {
   return failed;
 }
 
-/* Runs all cases. Whether one fails. */
+/* Runs all cases. Returns whether one fails. */
 static u32 lf_run_all(const lf_case *cases, u64 count) {
   static const u64 spans[] = { LF_STEPS, 50, 7, 1 };
   u32 failed = 0;

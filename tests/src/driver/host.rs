@@ -1,5 +1,7 @@
-//! The functions that kernels are linked with, in C. Where C's library has other bits, or none, they are what the backend
-//! itself writes into loops.
+//! Host functions of kernels, in C.
+//!
+//! If the C library rounds differently or lacks a function, the backend's own code for loops
+//! replaces it.
 
 use livefusion_backend::facts;
 use livefusion_backend::math::{MathEntry, entries};
@@ -15,14 +17,15 @@ use loop_lang::types::Ty;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// A file of C with the table of functions that some loops may call. What is not there says so, and ends the program.
+/// A C file with the table of functions that some loops may call. A missing function prints an
+/// error and ends the program.
 pub(super) fn file(loops: &[&Loop]) -> String {
     let called: BTreeSet<String> = loops.iter().flat_map(|l| transcendental(l)).collect();
     let is_called =
         |e: &MathEntry| called.contains(e.op.name()) && math::body(e.op, e.ty).is_some();
     let (own, others): (Vec<&MathEntry>, _) = entries().iter().partition(|e| is_called(e));
     let maps: Vec<Loop> = own.iter().map(|e| map(e)).collect();
-    // A target with one rounding of products and sums, of which nothing else is C for one machine only.
+    // This target has fused multiply-add, and its C is otherwise portable.
     let backend = CBackend::new().with_target(Target::neon());
     let text = backend.text_of(&maps.iter().collect::<Vec<_>>());
     let text = text.expect("maps").replace("lf_link", "lf_link_host");
@@ -102,13 +105,13 @@ fn params(entry: &MathEntry) -> String {
     params.join(", ")
 }
 
-/// A call of what the backend writes.
+/// A call of the backend's own code.
 fn written(entry: &MathEntry) -> String {
     let args = &["x", "y"][..entry.op.arity()].join(", ");
     format!("return lf_math_{}_{}({args});", entry.op.name(), entry.ty)
 }
 
-/// What C's library gives the same bits for, or the end.
+/// The C library's function with the same bits, or an exit.
 fn plain(entry: &MathEntry) -> String {
     let ty = if entry.ty == Ty::F32 {
         "float"

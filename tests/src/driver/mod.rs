@@ -1,5 +1,7 @@
-//! Passes of loops as programs of their own: C that calls them as their host does, with inputs and the interpreter's bits in
-//! it. So code for another machine runs where nothing but an emulator of it is.
+//! Passes of loops as stand-alone C programs.
+//!
+//! The program contains the inputs and the interpreter's bits, and calls passes like their host.
+//! Code for another machine thus runs where only an emulator of it exists.
 
 mod host;
 
@@ -13,23 +15,25 @@ use loop_lang::state::Layout;
 use loop_lang::types::Ty;
 use std::fmt::Write as _;
 
-/// More steps are not taken: arguments are drawn at random, and some are long.
+/// The limit on steps: arguments are random, and some are long.
 const STEPS: u64 = 3000;
-/// Bytes that a loop may allocate.
+/// The number of bytes that a loop may allocate.
 const MEMORY: u64 = crate::loops::MEMORY;
 
-/// What calls passes, whatever they are.
+/// The driver that calls passes.
 const DRIVER: &str = include_str!("driver.c");
 
-/// A loop of a file with what it is called with.
+/// Holds a loop of a file with its arguments.
 pub struct Case<'a> {
-    /// The loop, as the file has it: its pass is called as it is, with `_emit` behind.
+    /// The loop of the file. Its pass is called with the suffix `_emit`.
     pub program: &'a Loop,
     /// Its arguments.
     pub args: Vec<Argument>,
 }
 
-/// A C program of kernels and what calls them, in two files. It prints what differs, and ends with 1 if anything does.
+/// Returns a C program of kernels and their driver, in two files.
+///
+/// It prints differences, and exits with 1 if there are any.
 pub fn program(kernels: &str, cases: &[Case<'_>]) -> [String; 2] {
     let mut out =
         format!("{kernels}\nenum {{ LF_STEPS = {STEPS}, LF_MEMORY = {MEMORY} }};\n{DRIVER}\n");
@@ -58,7 +62,7 @@ fn interpreted(case: &Case<'_>) -> Ended {
     run(&*kernel, Pass::Emit, STEPS, &args)
 }
 
-/// How C is told that a pass ended.
+/// The name of an outcome in C.
 fn outcome(ended: &Outcome) -> &'static str {
     match ended {
         Outcome::Done | Outcome::Exited => "LF_DONE",
@@ -126,7 +130,7 @@ fn write_case(out: &mut String, table: &mut String, k: usize, case: &Case<'_>, e
     );
 }
 
-/// The rows of a case's results, of which there are some only where it came to its end.
+/// The rows of a case's results, which exist only if it finished.
 fn results(
     out: &mut String,
     k: usize,
@@ -172,7 +176,7 @@ fn type_of(ty: Ty, is_filled: bool) -> String {
     format!("{{ {}, {float}, {filled} }}", ty.size())
 }
 
-/// An array of words as they lie in memory: floats as their bits.
+/// An array of words as in memory: floats as their bits.
 fn array(out: &mut String, name: &str, ty: Ty, words: impl IntoIterator<Item = u64>) {
     let (bits, suffix) = (8 * ty.size(), if ty.size() == 8 { "ul" } else { "u" });
     let _ = write!(out, "static const u{bits} {name}[] = {{ ");

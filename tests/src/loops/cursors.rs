@@ -1,12 +1,13 @@
-//! Cursors: where they deliver, from their own stages or from sub rates of theirs, what they carry out, and
-//! how they end.
+//! Cursors in random loops: delivery, nested sub rates, carried values, and ends.
+//!
+//! A cursor delivers from its own stages or from sub rates.
 
 use super::{Making, Rate, TYPES};
 use loop_lang::types::Ty;
 
 impl Making {
-    /// A cursor's guard, count and end, and what is in it; gives the rate's line. Its counter runs on, or begins
-    /// anew in each run of the loop around it.
+    /// A cursor's guard, count, end and contents; returns the rate's line. Its counter continues,
+    /// or restarts in each run of the surrounding loop.
     pub(super) fn cursor(&mut self, parent: &Rate, rate: &mut Rate, next: &str) -> String {
         let comb = rate.comb.clone();
         rate.runs_on = parent.loop_rate == rate.root || self.rng.chance(75);
@@ -24,7 +25,8 @@ impl Making {
         let target = format!("body_{next}");
         rate.delivers_to = Some(target.clone());
         if self.rng.chance(50) {
-            // What follows is told that it has ended; else it ends the loop around it.
+            // Either a flag tells consumers that it has ended, or its end ends the surrounding
+            // loop.
             let live = self.fresh("live", &comb);
             self.carried(rate, &comb, &live, Ty::Bool, ("true", "false"));
             self.emit("done", &comb, format!("{live} := false"));
@@ -36,7 +38,7 @@ impl Making {
         format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}")
     }
 
-    /// The end of a stage of a cursor, or of a sub rate of one, if it goes somewhere.
+    /// The end of a stage of a cursor, or of a sub rate of one, if it jumps.
     pub(super) fn deliver(&mut self, rate: &Rate, comb: &str, last: bool) -> bool {
         let Some(target) = rate.delivers_to.clone() else {
             return false;
@@ -68,7 +70,7 @@ impl Making {
         true
     }
 
-    /// A variable that goes from a cursor to all that comes after.
+    /// A variable that carries a cursor's value to all later code.
     fn carried(&mut self, rate: &Rate, comb: &str, v: &str, ty: Ty, (start, next): (&str, &str)) {
         self.emit("init", comb, format!("carry {v} = {start}"));
         let (root, step) = (&rate.root, &rate.name);

@@ -1,9 +1,9 @@
-//! How a run of a loop ended, and whether two runs ended alike.
+//! Outcomes of loop runs, and their comparison.
 
 use crate::scalar::same;
 use livefusion_backend::{Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass, Value};
 
-/// How a run ended.
+/// Holds the outcome of a run and its frame.
 pub struct Ended {
     /// The outcome.
     pub outcome: Outcome,
@@ -11,10 +11,10 @@ pub struct Ended {
     pub frame: Frame<'static>,
 }
 
-/// Bytes that a run may allocate.
+/// The number of bytes that a run may allocate.
 pub(crate) const MEMORY: u64 = 4 << 20;
 
-/// Runs a kernel from the beginning for so many steps at most.
+/// Runs a kernel from the beginning for at most `steps` steps.
 pub fn run(kernel: &dyn Kernel, pass: Pass, steps: u64, args: &[Arg<'_>]) -> Ended {
     let mut frame = Frame::new(kernel.layout());
     frame.memory = Memory::limited(MEMORY);
@@ -23,14 +23,15 @@ pub fn run(kernel: &dyn Kernel, pass: Pass, steps: u64, args: &[Arg<'_>]) -> End
 }
 
 impl Ended {
-    /// In what another run of the same loop on the same arguments differs, if it does. Where one of them
-    /// paused, its steps were used up, and there are no results yet.
+    /// Returns a difference between two runs of one loop on equal arguments.
+    ///
+    /// If one of them paused, its steps were used up, and it has no results yet.
     pub fn differs(&self, other: &Ended) -> Option<String> {
         match (&self.outcome, &other.outcome) {
-            // Compiled kernels only know that they trapped.
+            // Compiled kernels only report that they trapped.
             (Outcome::Trapped(Some(x)), Outcome::Trapped(Some(y))) if x == y => return None,
             (Outcome::Trapped(_), Outcome::Trapped(None)) => return None,
-            // A frame does not remember that an earlier phase was left before its bound.
+            // A frame does not record that an earlier phase was left before its bound.
             (Outcome::Done | Outcome::Exited, Outcome::Done | Outcome::Exited) => {}
             (x, y) if x == y => {}
             (x, y) => return Some(format!("{x:?} and {y:?}")),
@@ -42,7 +43,7 @@ impl Ended {
         self.results_differ(other)
     }
 
-    /// In which result another run differs.
+    /// Returns the first result that differs.
     pub fn results_differ(&self, other: &Ended) -> Option<String> {
         let results = self.frame.results.iter().zip(&other.frame.results);
         for (k, (x, y)) in results.enumerate() {
@@ -54,7 +55,7 @@ impl Ended {
     }
 }
 
-/// Equal bit for bit; NaN payloads carry no meaning.
+/// Equal bit for bit, except for NaN payloads.
 fn equal(x: &Value, y: &Value) -> bool {
     match (x, y) {
         (Value::Scalar(x), Value::Scalar(y)) => same(x.ty, x.bits, y.bits),

@@ -1,11 +1,11 @@
-//! Exits: flags that end the rates around them, and ways out of an iteration's middle.
+//! Exits in random loops: flags that end surrounding rates, and mid-iteration exits.
 
 use super::{Making, Rate};
 use loop_lang::types::Ty;
 
 impl Making {
-    /// A flag that a rate's iterations clear, and that ends some of the rates around it, and of a later phase, from
-    /// then on.
+    /// A flag that iterations of a rate clear. From then on it ends some of the surrounding rates,
+    /// possibly including a later phase.
     pub(super) fn flag(&mut self, rate: &Rate, comb: &str) {
         let [live, go] = ["live", "go"].map(|base| self.fresh(base, comb));
         let p = self.condition("yield", comb);
@@ -17,7 +17,7 @@ impl Making {
                 self.ends(&around, &live);
             }
         }
-        // Behind its own end it is not computed any more; else it must stay as it is.
+        // If it ends its own rate, it is not evaluated after that. Otherwise it must stay cleared.
         let test = match own && self.rng.chance(50) {
             true => format!("let {go} = copy {p}"),
             false => format!("let {go} = and {live} {p}"),
@@ -33,7 +33,7 @@ impl Making {
         self.flags.push(live);
     }
 
-    /// Ends a rate once a flag is cleared, or that and another one.
+    /// Ends a rate once a flag is cleared, or once this and another flag are.
     fn ends(&mut self, comb: &str, live: &str) {
         let mut test = live.to_string();
         if !self.flags.is_empty() && self.rng.chance(25) {
@@ -46,7 +46,7 @@ impl Making {
         self.emit("guard", comb, format!("unless {test}"));
     }
 
-    /// A later phase that an earlier one's flag may end.
+    /// A later phase that an earlier phase's flag may end.
     pub(super) fn ended_by_earlier(&mut self, comb: &str) {
         if !self.flags.is_empty() && self.rng.chance(20) {
             let live = self.flags[self.rng.below(self.flags.len())].clone();
@@ -54,11 +54,12 @@ impl Making {
         }
     }
 
-    /// Leaves the iteration of a rate, or the rate, in the middle of a stage of it or of one below.
+    /// Leaves the iteration of a rate, or the rate, in the middle of a stage of it or of a nested
+    /// rate.
     pub(super) fn leave(&mut self, rate: &Rate, comb: &str) {
         let around = rate.around[self.rng.below(rate.around.len())].clone();
         let is_loop = self.loops.contains(&around);
-        // A cursor that is left in front of its own stage has not counted.
+        // A cursor that is left before its own stage has not counted.
         let is_cursor = around != rate.comb && self.cursors.contains(&around);
         let section = if is_cursor || is_loop && self.rng.chance(50) {
             "done"

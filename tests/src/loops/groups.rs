@@ -1,21 +1,21 @@
-//! Carried groups of every order, with their starting values, updates and combine functions.
+//! Carried groups of every order: starts, updates and combine functions.
 
 use super::{Making, Rate, TYPES};
 use loop_lang::types::Ty;
 
-/// A group that the loop's first phases update, and a later one may go on with.
+/// A group that the first phases update, and that a later phase may continue.
 pub(super) struct Shared {
     acc: String,
     ty: Ty,
     op: &'static str,
-    /// Whether it is updated by a scan.
+    /// Whether a scan updates it.
     scans: bool,
     /// The last phase that updates it.
     root: String,
 }
 
 impl Making {
-    /// Goes on with a group of an earlier phase, if there is one.
+    /// Continues a group of an earlier phase, if there is one.
     pub(super) fn go_on(&mut self, rate: &Rate, comb: &str) {
         let of = |s: &Shared| s.root != rate.root;
         let earlier: Vec<usize> = (0..self.shared.len())
@@ -101,11 +101,12 @@ impl Making {
                 )
             }
             2 => {
-                // A scan by a tree within blocks.
+                // A tree scan within blocks.
                 let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
                 let (op, id) = self.float_monoid(ty);
                 let (start, x) = (self.literal(ty), self.atom(ty));
-                // A cursor that begins anew does so in the loop around it, not where its own groups do.
+                // A restarting cursor restarts in the surrounding loop, not at the owner of its
+                // groups.
                 let in_step = rate.runs_on || own && rate.delivers_to.is_none();
                 let block = if rate.is_sub || !in_step {
                     1
@@ -115,7 +116,7 @@ impl Making {
                 self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
                 self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
                 self.pool.push((new.clone(), ty));
-                // What another phase goes on with is scanned element by element.
+                // A group that another phase continues is scanned element by element.
                 self.share(own || block > 1, rate, &acc, ty, op, true);
                 format!(
                     "{} id {id} next {new} combine {op} level 0 prefix {block}",
@@ -146,7 +147,7 @@ impl Making {
         }
     }
 
-    /// Two variables that a function joins: composition of `x -> a x + b`.
+    /// A pair of variables combined by a function: composition of `x -> a x + b`.
     fn pair(
         &mut self,
         comb: &str,

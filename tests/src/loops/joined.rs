@@ -1,17 +1,19 @@
-//! Two loops as phases of one: what each does alone it must do beside the other.
+//! Two loops as phases of one, each with its stand-alone behaviour.
 
 use loop_lang::Loop;
 use loop_lang::gotos::{Tree, complete_blocks, derive_gotos};
 use loop_lang::ir::{CombId, Label, Place, Section};
 
-/// The loop that runs the phases of both, the first's first. Its parameters and results are those of the
-/// first, then those of the second. None if the two cannot stand in one loop.
+/// Joins two loops into one.
+///
+/// It runs the phases of the first, then those of the second. Parameters and results are those of
+/// the first, then those of the second. Returns `None` if the two cannot share a loop.
 pub fn joined(first: &Loop, second: &Loop) -> Option<Loop> {
     let (a, b) = (
         Half::of(first, "", 0),
         Half::of(second, "b", first.traps.len()),
     );
-    // The first's last phase is followed by another now: what ended it goes to the end of both.
+    // The first loop's last phase now has a successor. Its exits go to the end of both.
     let inner = |label: &&String| !a.slotted.contains(label);
     let last: Vec<&String> = a.last.iter().filter(inner).chain(&b.last).collect();
     let last = last
@@ -47,19 +49,19 @@ pub fn joined(first: &Loop, second: &Loop) -> Option<Loop> {
 #[derive(Default)]
 struct Half {
     declared: String,
-    /// The labels of the first and of the last block, and what stands there.
+    /// The labels and contents of the first and of the last block.
     init: Vec<String>,
     started: String,
     last: Vec<String>,
     ended: String,
-    /// Those of the last block's labels that belong to a rate.
+    /// The labels of the last block that belong to a rate.
     slotted: Vec<String>,
     blocks: String,
     results: String,
 }
 
 impl Half {
-    /// The parts of a loop whose names get a suffix, and whose traps are numbered from `traps` on.
+    /// The parts of a loop with suffixed names, and with traps numbered from `traps` on.
     fn of(program: &Loop, suffix: &str, traps: usize) -> Half {
         let mut program = program.clone();
         let names = program.vars.iter_mut().map(|v| &mut v.name);
@@ -120,7 +122,7 @@ impl Half {
                 None => self.ended += &format!("{line}\n"),
             },
             At::Blocks => {
-                // Ways out of guards are derived again.
+                // Exits from guards are derived again.
                 let out = line.split_once(" | ").filter(|(_, to)| to_end(to));
                 self.blocks += &format!("{}\n", out.map_or(line, |(test, _)| test));
             }
@@ -128,7 +130,7 @@ impl Half {
     }
 }
 
-/// Which part of a text is read.
+/// The part of a text being read.
 #[derive(Clone, Copy)]
 enum At {
     Declared,
@@ -137,7 +139,7 @@ enum At {
     Last,
 }
 
-/// A line whose traps have other numbers.
+/// A line with shifted trap numbers.
 fn renumbered(line: &str, from: usize) -> String {
     let (before, after) = match line.split_once("trap t") {
         Some((before, after)) if before.is_empty() => (format!("{before}trap t"), after),

@@ -1,4 +1,6 @@
-//! Loops of which some rates are left from somewhere in an iteration of the root: a stage of it, or of a rate in it, asks a counter.
+//! Loops in which a counter test leaves a rate in the middle of an iteration.
+//!
+//! The test is in a stage of the root, or of a rate nested in it.
 
 use super::RandomLoop;
 use crate::rng::Rng;
@@ -7,8 +9,10 @@ use loop_lang::ir::{Atom, Exit, Place, RateId, RateKind, Section, Stmt, StmtKind
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// A loop of one root of which that or a rate that is nested is left, too, where a counter has come to some number. None if
-/// it cannot be left there.
+/// Adds such an exit to a loop with one root.
+///
+/// The exit leaves the root, or a nested rate, when a counter reaches a number. Returns `None` if
+/// there is no place for it.
 pub fn left(mut made: RandomLoop, seed: u64) -> Option<RandomLoop> {
     let mut rng = Rng::new(seed);
     let program = &mut made.program;
@@ -36,7 +40,7 @@ pub fn left(mut made: RandomLoop, seed: u64) -> Option<RandomLoop> {
     let Place::At { rate, .. } = place else {
         return None;
     };
-    // Each rate around the place that is a loop.
+    // All surrounding rates that are loops.
     let mut around = Vec::new();
     let mut next = Some(tree.loop_rate(rate));
     while let Some(loops) = next {
@@ -45,7 +49,7 @@ pub fn left(mut made: RandomLoop, seed: u64) -> Option<RandomLoop> {
     }
     let end = tree.way_out(program, rng.pick(&around));
     let (target, _) = places.iter().copied().find(|(_, place)| *place == end)?;
-    // That of the root, or one that is nearer.
+    // The root's counter, or a nearer one.
     let near = tree.loop_rate(rate);
     let counts: RateId = if rng.chance(50) { root } else { near };
     let (RateKind::Root { counter, .. } | RateKind::Nested { counter, .. }) =

@@ -1,5 +1,7 @@
-//! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
-//! groups of every order, exits, scatters, scalar regions, traps. They verify, end, and do something.
+//! Random loops over random rate trees, as text.
+//!
+//! They have phases, sub, nested and cursor rates, stages, groups of every order, exits, scatters,
+//! scalar regions and traps. They verify, terminate, and have results.
 
 mod cursors;
 mod ended;
@@ -34,17 +36,17 @@ use loop_lang::types::{Const, Ty};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// A loop and what it is called with.
+/// Holds a loop and its arguments.
 pub struct RandomLoop {
     /// Its text, without the gotos that follow from the rate tree.
     pub text: String,
-    /// The loop, complete.
+    /// The complete loop.
     pub program: Loop,
-    /// What it is called with.
+    /// Its arguments.
     pub args: Vec<Argument>,
 }
 
-/// An argument that owns its data.
+/// Holds an argument that owns its data.
 pub enum Argument {
     /// A scalar.
     Scalar(Const),
@@ -53,7 +55,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// As kernels take it.
+    /// Returns it as kernels take it.
     pub fn arg(&self) -> Arg<'_> {
         match self {
             Argument::Scalar(c) => Arg::Scalar(*c),
@@ -63,7 +65,7 @@ impl Argument {
 }
 
 impl RandomLoop {
-    /// The arguments.
+    /// Returns the arguments.
     pub fn args(&self) -> Vec<Arg<'_>> {
         self.args.iter().map(Argument::arg).collect()
     }
@@ -80,7 +82,7 @@ const TYPES: [Ty; 7] = [
 ];
 const TABLE: usize = 37;
 
-/// The loop of a seed.
+/// Returns the loop of a seed.
 pub fn random(seed: u64) -> RandomLoop {
     let mut m = Making {
         rng: Rng::new(seed),
@@ -105,28 +107,28 @@ struct Making {
     rates: Vec<String>,
     groups: Vec<String>,
     shared: Vec<groups::Shared>,
-    /// Counts of sub rates that a later phase may go on with.
+    /// Counts of sub rates that a later phase may continue.
     counts: Vec<String>,
     /// The counts that each root's phase updates.
     counted: HashSet<(String, String)>,
     /// Flags that ended rates.
     flags: Vec<String>,
-    /// Whether the last phase is being made.
+    /// Whether the current phase is the last.
     is_last: bool,
     functions: Vec<String>,
-    /// Whether segments do little but fold in lanes, so that most decisions are legal.
+    /// Whether segments mostly fold in lanes, so that most schedule decisions are legal.
     lean: bool,
-    /// Whether the segment that is being made may end within: then vectors have no lanes of its own.
+    /// Whether the current segment may exit early. Then vectors have no lanes of their own.
     ends: bool,
-    /// Whether segments join onto elements.
+    /// Whether segments update elements of arrays.
     joins: bool,
-    /// How many of the statements may trap.
+    /// The number of trapping statements.
     traps: usize,
     trap_lines: Vec<String>,
     sections: BTreeMap<(String, String), Vec<String>>,
-    /// Scalars that may be used where statements are being made.
+    /// Scalars usable at the current point.
     pool: Vec<(String, Ty)>,
-    /// Those that are carried through the whole loop, and may be used anywhere.
+    /// Scalars carried through the whole loop, usable anywhere.
     lasting: Vec<(String, Ty)>,
     outs: Vec<(String, Ty)>,
     results: Vec<String>,
@@ -135,11 +137,11 @@ struct Making {
     /// The combinators of roots and nested rates, and those of cursors.
     loops: HashSet<String>,
     cursors: HashSet<String>,
-    /// Labels behind cursors that something goes to already.
+    /// Labels after cursors that are already jump targets.
     delivered: HashSet<String>,
 }
 
-/// A rate that is being filled.
+/// A rate under construction.
 #[derive(Clone)]
 struct Rate {
     name: String,
@@ -147,20 +149,20 @@ struct Rate {
     root: String,
     counter: Option<String>,
     is_sub: bool,
-    /// Whether its counter never starts anew.
+    /// Whether its counter never restarts.
     runs_on: bool,
-    /// The nearest loop rate, and whether groups may be owned by it (not the root).
+    /// The nearest loop rate, and its combinator.
     loop_rate: String,
     loop_comb: String,
-    /// Where the cursor that this is, or is a sub rate of, goes with an element.
+    /// The target to which this cursor, or the cursor around this sub rate, delivers an element.
     delivers_to: Option<String>,
     depth: usize,
-    /// Its combinator and those of the rates around it, outermost first.
+    /// Its combinator and those of the surrounding rates, outermost first.
     around: Vec<String>,
 }
 
 impl Making {
-    /// The loop, with what follows from its rates and groups.
+    /// The loop, completed from its rates and groups.
     fn finish(mut self, seed: u64) -> RandomLoop {
         let text = self.text(seed);
         let mut program =
@@ -207,7 +209,7 @@ impl Making {
         }
     }
 
-    /// A literal, as its type is written.
+    /// A literal in the syntax of its type.
     fn literal(&mut self, ty: Ty) -> String {
         let w = scalar::random(&mut self.rng, ty);
         match ty {
@@ -228,7 +230,7 @@ impl Making {
         if fit.is_empty() || self.rng.chance(15) {
             return self.literal(ty);
         }
-        // Younger ones are likelier, so that values flow.
+        // Recent values are preferred, so that values flow.
         let i = self.rng.below(fit.len()).max(self.rng.below(fit.len()));
         fit[i].clone()
     }
@@ -278,7 +280,7 @@ impl Making {
         self.emit(section, comb, format!("ix_{comb} := nix_{comb}"));
     }
 
-    /// Stages and children of a rate, in order; gives their text.
+    /// Stages and children of a rate, in order; returns their text.
     fn parts(&mut self, rate: &Rate) -> String {
         let before = self.pool.len();
         let children = if rate.depth >= 3 {
@@ -297,7 +299,7 @@ impl Making {
                 self.mirror(rate, ix);
             }
         }
-        // A child may come before the first stage, which computes the mirrored counter.
+        // A child may precede the first stage, which computes the reversed counter.
         if children > 0 && !mirrored && self.rng.chance(20) {
             parts.push(self.child(rate, &rate.comb));
         }
@@ -368,7 +370,7 @@ impl Making {
                 let uniform = self.rng.chance(40);
                 self.length(&comb, uniform);
                 if self.rng.chance(40) {
-                    // Its counter runs on over all inner loops.
+                    // Its counter continues over all inner loops.
                     self.emit("init", &comb, format!("carry ix_{comb} = 0"));
                     self.emit(
                         "nest",
@@ -395,7 +397,7 @@ impl Making {
         format!("child {name}")
     }
 
-    /// How long an inner loop is: always the same, or as each iteration around it says.
+    /// The length of an inner loop: constant, or computed in each outer iteration.
     fn length(&mut self, comb: &str, uniform: bool) {
         let (section, n) = match uniform {
             true => ("init", "arg_u64".to_string()),
@@ -410,7 +412,7 @@ impl Making {
         );
     }
 
-    /// The count of a sub rate: one of its own, or one of an earlier phase that goes on.
+    /// The count of a sub rate: its own, or one continued from an earlier phase.
     fn count(&mut self, rate: &Rate) -> String {
         let (comb, root, name) = (&rate.comb, &rate.root, &rate.name);
         let next = format!("nix_{comb}");

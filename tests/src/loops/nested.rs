@@ -1,19 +1,22 @@
-//! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, segments in these, filters in those,
-//! reads and writes at the counters, at sums of them, and at filters' counts, folds and scans of the whole and of each segment, joins onto
-//! elements in segments of segments, exits. Segments are short, with some that are long or empty.
+//! Random loops over segments, of the shapes that tiles support.
+//!
+//! A root has one or two inner loops, which may have nested segments and filters. Reads and writes
+//! are at counters, at sums of them, and at filters' counts. There are folds and scans of
+//! everything and of each segment, updates of array elements, and exits. Most segments are short,
+//! some are long or empty.
 
 use super::{Argument, Making, RandomLoop, TYPES};
 use crate::program::buffer;
 use crate::rng::Rng;
 use loop_lang::types::Ty;
 
-/// How many segments there are sizes for.
+/// The number of segments with a size.
 const SIZES: usize = 40;
 
-/// The length of inner loops that are all as long.
+/// The length of uniform inner loops.
 const WIDTH: &str = "width_0";
 
-/// The loop of a seed.
+/// Returns the loop of a seed.
 pub fn nested(seed: u64) -> RandomLoop {
     let mut m = Making {
         rng: Rng::new(seed),
@@ -46,7 +49,7 @@ pub fn nested(seed: u64) -> RandomLoop {
     if m.rng.chance(15) {
         m.plain_exit("0");
     }
-    // Inner loops are as long in each step, or as the step says.
+    // Inner loops have one length, or a length per step.
     let size = if m.rng.chance(30) { WIDTH } else { "size_0" };
     let width = m.rng.pick(&[0, 2, 5, 20]);
     m.emit("init", "0", format!("let {WIDTH} = copy {width}"));
@@ -93,7 +96,7 @@ impl Making {
         }
     }
 
-    /// An inner loop of few steps, in each of which there is another one; gives its rate.
+    /// An inner loop of few steps with a nested loop in each; returns its rate.
     fn groups_of_segments(&mut self) -> usize {
         let i = self.rates.len();
         let comb = i.to_string();
@@ -126,7 +129,8 @@ impl Making {
         i
     }
 
-    /// An inner loop begins, of so many steps; gives its counter, and whether that runs on from the last one's end.
+    /// Begins an inner loop of `size` steps. Returns its counter, and whether the counter continues
+    /// from the last inner loop.
     pub(super) fn begins(&mut self, i: usize, comb: &str, size: &str) -> (String, bool) {
         let counter = format!("ix_{comb}");
         let runs_on = self.rng.chance(60);
@@ -151,7 +155,7 @@ impl Making {
         (counter, runs_on)
     }
 
-    /// An inner loop, over as many elements as the segment has; gives its rate.
+    /// An inner loop over the elements of a segment; returns its rate.
     fn segments(&mut self, around: usize, size: &str) -> usize {
         let i = self.rates.len();
         let comb = i.to_string();
@@ -179,7 +183,7 @@ impl Making {
         i
     }
 
-    /// What is in an inner loop, or in a filter in it; gives the text of its parts.
+    /// The contents of an inner loop, or of a filter in it; returns the text of its parts.
     fn in_segment(
         &mut self,
         rate: usize,
@@ -206,7 +210,7 @@ impl Making {
             if shares {
                 self.shared_fold((rate, &comb), nest);
             }
-            // Often there is one of each, as where rows are summed, and all of them.
+            // Often one fold per segment and one of everything, as in row sums with a total.
             let anew = anew || own && shares && self.rng.chance(45);
             if anew || !shares {
                 let fold = self.segment_fold((rate, &comb), (nest, inner), anew);
@@ -248,7 +252,7 @@ impl Making {
         parts
     }
 
-    /// A fold of each segment, or of all of them.
+    /// A fold of each segment, or of all segments.
     pub(super) fn segment_fold(
         &mut self,
         (rate, comb): (usize, &str),
@@ -296,7 +300,8 @@ impl Making {
         (acc, ty)
     }
 
-    /// What is folded in lanes: mostly an element of memory, for what is the same in all steps may go to any lane.
+    /// The operand of a lane fold. It is mostly an element of memory, because a loop-invariant
+    /// value may go to any lane.
     fn folded_element(&mut self, ty: Ty, comb: &str, nest: &str) -> String {
         if self.rng.chance(40) {
             return self.atom(ty);
@@ -307,7 +312,7 @@ impl Making {
         elt
     }
 
-    /// By what it is folded: mostly so that the order is seen.
+    /// The operator of a lane fold, chosen so that results mostly depend on the order.
     fn lane_monoid(&mut self, ty: Ty) -> (&'static str, String) {
         let suffix = if ty == Ty::F32 { "f32" } else { "" };
         match self.rng.chance(60) {
@@ -316,7 +321,8 @@ impl Making {
         }
     }
 
-    /// How many lanes a fold has: mostly as many as those of programs do, whatever else folds beside it.
+    /// The number of lanes of a fold. Mostly it is the number in lowered programs, regardless of
+    /// other folds.
     fn lanes(&mut self, ty: Ty, others: &[u32]) -> u32 {
         match self.rng.chance(60) {
             true => 256 / ty.size() as u32,
@@ -324,7 +330,7 @@ impl Making {
         }
     }
 
-    /// A fold of all segments' elements, in lanes that these share.
+    /// A fold of all segments' elements, in shared lanes.
     fn shared_fold(&mut self, (rate, comb): (usize, &str), nest: &str) {
         let ty = self.rng.pick(&[Ty::F64, Ty::F32]);
         let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
@@ -340,7 +346,7 @@ impl Making {
         self.results.push(acc);
     }
 
-    /// A scan of each segment, or of all of them.
+    /// A scan of each segment, or of all segments.
     fn segment_scan(&mut self, rate: usize, comb: &str, runs_on: bool) -> Option<(String, Ty)> {
         let anew = self.rng.chance(60);
         let ty = self.rng.pick(&[Ty::F32, Ty::F64, Ty::I64]);
@@ -348,7 +354,7 @@ impl Making {
             true => self.float_monoid(ty),
             false => ("mul", "1".to_string() + ty.name()),
         };
-        // Blocks want counters that do not begin anew before the scan does.
+        // Blocks need counters that do not restart before the scan does.
         let block = match anew || runs_on {
             true => self.rng.pick(&[1, 4, 8]),
             false => 1,
@@ -369,7 +375,7 @@ impl Making {
         Some((acc, ty))
     }
 
-    /// A flag that ends each segment, or this one and all that come.
+    /// A flag that ends each segment, or this one and all later ones.
     fn segment_exit(&mut self, rate: usize, comb: &str) {
         let [live, go] = ["live", "go"].map(|base| self.fresh(base, comb));
         let (owner, section) = match self.rng.chance(70) {
@@ -389,7 +395,7 @@ impl Making {
         }
     }
 
-    /// What is written at a counter that runs on, or at a filter's count.
+    /// Writes at a continuing counter, or at a filter's count.
     fn segment_write(&mut self, comb: &str, at: &str) {
         let ty = self.rng.pick(&TYPES);
         let [out, cut] = ["out", "res"].map(|base| self.fresh(base, comb));
@@ -400,8 +406,8 @@ impl Making {
         self.results.push(cut);
     }
 
-    /// What stands behind an inner loop: it reads what that has folded, may end the root by that, and may filter; gives the
-    /// text of the filter.
+    /// The code after an inner loop. It reads the fold results, may end the root by them, and may
+    /// filter; returns the text of the filter.
     pub(super) fn behind(&mut self, comb: &str) -> String {
         let before = self.pool.len();
         for _ in 0..self.rng.below(3) {
@@ -428,7 +434,7 @@ impl Making {
         filter.unwrap_or_default()
     }
 
-    /// A filter of the root's steps, with a count to write at; gives its text.
+    /// A filter of the root's steps, with a count to write at; returns its text.
     fn filter_behind(&mut self) -> String {
         let i = self.rates.len();
         let (sub, count) = (i.to_string(), format!("ix_{i}"));

@@ -1,5 +1,7 @@
-//! Random loops of the shapes that tiles have vectors for: one root, filters in filters, reads and writes at the counter
-//! and at filters' counts, folds that take elements in any order. Seldom anything else.
+//! Random loops of the shapes that tiles vectorise.
+//!
+//! They have one root, nested filters, reads and writes at the counter and at filters' counts, and
+//! reorderable folds. Other features are rare.
 
 use super::statements::monoids;
 use super::{Argument, Making, RandomLoop, TYPES};
@@ -8,10 +10,10 @@ use crate::rng::Rng;
 use crate::scalar;
 use loop_lang::types::Ty;
 
-/// How long the arrays are that are read at the counter, but few.
+/// The length of most arrays that are read at the counter.
 const LONG: usize = 200;
 
-/// The loop of a seed.
+/// Returns the loop of a seed.
 pub fn plain(seed: u64) -> RandomLoop {
     let mut m = Making {
         rng: Rng::new(seed),
@@ -32,8 +34,8 @@ pub fn plain(seed: u64) -> RandomLoop {
 }
 
 impl Making {
-    /// Arrays of every type that are read at a counter. Half of those of floats have none that swallows all others, and
-    /// none whose sums are exact: who puts one into another lane gets other bits.
+    /// Arrays of every type that are read at a counter. Half of the float arrays have no dominating
+    /// element and no exact sums, so an element in the wrong lane changes bits.
     pub(super) fn long_arrays(&mut self) {
         for ty in TYPES {
             let rounds = ty.is_float() && self.rng.chance(50);
@@ -47,12 +49,13 @@ impl Making {
         }
     }
 
-    /// What is in a rate, the filters below it included; gives the text of its parts.
+    /// The contents of a rate, including nested filters; returns the text of its parts.
     pub(super) fn plain_rate(&mut self, rate: usize, counter: &str, depth: usize) -> String {
         let (name, comb) = (format!("r{rate}"), rate.to_string());
         let before = self.pool.len();
         self.combs.push(format!("comb {comb} map at {name}"));
-        // Who looks at a count wants it step by step; where nobody looks at the counter, filters may be the first to do so.
+        // A use of a count forces scalar steps. Without a use of the counter, filters may be the
+        // first to use it.
         let looked_at = if depth == 0 { 60 } else { 5 };
         if self.rng.chance(looked_at) {
             self.pool.push((counter.into(), Ty::U64));
@@ -88,7 +91,7 @@ impl Making {
         for _ in 0..self.rng.below(3) {
             self.plain_fold(&name, &comb);
         }
-        // In vectors all blocks are as long as these; behind a filter they are one long.
+        // All blocks of vectors have this length; after a filter the length is 1.
         let block = match depth {
             0 => self.rng.pick(&[1, 2, 4, 8, 16]),
             _ => 1,
@@ -127,7 +130,7 @@ impl Making {
         parts.join("; ")
     }
 
-    /// An index that goes down from what is the last one.
+    /// An index that decreases from the last one.
     fn mirrored(&mut self, section: &str, comb: &str, last: &str) -> String {
         let [from, at] = ["last", "rix"].map(|base| self.fresh(base, comb));
         self.emit("init", comb, format!("let {from} = copy {last}"));
@@ -164,12 +167,12 @@ impl Making {
         self.emit("body", comb, line);
     }
 
-    /// A flag that some element clears, after so many, and that ends the loop.
+    /// A flag that an element clears after some steps, and that ends the loop.
     pub(super) fn plain_exit(&mut self, comb: &str) {
         self.exit_at(comb, comb);
     }
 
-    /// The same, where what guards and what tells are two combinators.
+    /// The same, with different combinators for the guard and for the clearing.
     pub(super) fn exit_at(&mut self, guard: &str, comb: &str) {
         let p = self.condition("yield", comb);
         let [live, few, go] = ["live", "few", "go"].map(|base| self.fresh(base, comb));
@@ -185,7 +188,7 @@ impl Making {
         self.results.push(live);
     }
 
-    /// Lanes of floats, or a sum or the like of integers.
+    /// Float lanes, or a reduction of integers.
     pub(super) fn plain_fold(&mut self, rate: &str, comb: &str) {
         let (ty, op, id, order) = match self.rng.chance(50) {
             true => {
@@ -213,8 +216,8 @@ impl Making {
         self.results.push(acc);
     }
 
-    /// A scan, by an operator or, seldom, of a pair by a function. What it was before may be read behind it, as what it has
-    /// come to.
+    /// A scan, by an operator or, rarely, of a pair by a function. The values before and after an
+    /// update may be read later.
     fn plain_scan(&mut self, rate: &str, comb: &str, block: u32) {
         if self.rng.chance(15) {
             let [a, b, na, nb] = ["a", "b", "na", "nb"].map(|base| self.fresh(base, comb));
@@ -260,8 +263,8 @@ impl Making {
         self.results.push(acc);
     }
 
-    /// An array that values are joined onto anywhere, or written to; seldom one that others use, too, or two of them by a
-    /// function.
+    /// An array with scattered updates or writes. Rarely it is shared with other updates, or two
+    /// arrays are updated by a function.
     pub(super) fn plain_join(&mut self, comb: &str) {
         if self.rng.chance(20) {
             return self.plain_pair(comb);
@@ -288,7 +291,7 @@ impl Making {
         self.emit("yield", comb, line);
     }
 
-    /// Two arrays, of which the second may be shorter, that a function joins values onto.
+    /// Two arrays updated by a function; the second may be shorter.
     fn plain_pair(&mut self, comb: &str) {
         let join = self.join_pairs(comb);
         let outs = [self.fresh("out", comb), self.fresh("out", comb)];
@@ -307,12 +310,12 @@ impl Making {
         self.emit("yield", comb, line);
     }
 
-    /// An array that is written side by side, or, seldom, at the root's counter wherever a filter admits.
+    /// An array written consecutively, or rarely at the root's counter under a filter.
     fn plain_write(&mut self, comb: &str, counter: &str) {
         let ty = self.rng.pick(&TYPES);
         let (out, x) = (self.fresh("out", comb), self.atom(ty));
         if counter == "ix_0" || self.rng.chance(15) {
-            // Where all are written, nobody asks what was there before.
+            // If all elements are written, the initial contents are never read.
             let made = match counter == "ix_0" && self.rng.chance(60) {
                 true => format!("newArray {ty} len_0"),
                 false => format!("fillArray {ty} len_0 {}", self.literal(ty)),

@@ -1,5 +1,7 @@
-//! Random loops over rows, all as long, that have something in common: what is joined onto one row, what is read at the same place or
-//! side by side in several rows; beside what keeps steps from being taken at once.
+//! Random loops over rows of equal length that share data.
+//!
+//! Rows update one common row, or read common or adjacent elements. Some features prevent several
+//! steps from running together.
 
 use super::{Making, RandomLoop, TYPES};
 use crate::rng::Rng;
@@ -8,7 +10,7 @@ use loop_lang::types::Ty;
 /// The length of rows.
 const WIDTH: &str = "width_0";
 
-/// The loop of a seed.
+/// Returns the loop of a seed.
 pub fn rows(seed: u64) -> RandomLoop {
     let mut m = Making {
         rng: Rng::new(seed),
@@ -34,7 +36,7 @@ pub fn rows(seed: u64) -> RandomLoop {
     }
     let total = m.rng.chance(35).then(|| m.total_of_rows());
     let inner = m.row(width, total);
-    // What is read behind that is the total as it was.
+    // Later reads see the old total.
     let early = m.rng.chance(50);
     total.filter(|_| early).inspect(|of| m.counts_in(*of));
     let behind = match m.rng.chance(20) {
@@ -49,13 +51,13 @@ pub fn rows(seed: u64) -> RandomLoop {
 }
 
 impl Making {
-    /// The inner loop; gives its rate.
+    /// The inner loop; returns its rate.
     fn row(&mut self, width: usize, total: Option<(usize, Ty)>) -> usize {
         self.rates.push(String::new());
         self.combs.push("comb 1 map at r1".into());
         let (counter, runs_on) = self.begins(1, "1", WIDTH);
         let before = self.pool.len();
-        // Where the row is, and how far it has come.
+        // The row's position, and the position within it.
         let (row, along) = match runs_on {
             true => {
                 self.emit("nest", "1", format!("let row_1 = sub end_1 {WIDTH}"));
@@ -73,7 +75,7 @@ impl Making {
                 0 if runs_on => counter.clone(),
                 0 => self.place(format!("add {row} {along}")),
                 1 => along.clone(),
-                // Down a column: a row is as far away as there are columns.
+                // Down a column: rows are `columns` elements apart.
                 2 => {
                     let columns = self.rng.pick(&[3, 16, 50]);
                     let down = self.place(format!("mul {along} {columns}"));
@@ -103,7 +105,7 @@ impl Making {
                 0 => (along.clone(), self.rng.pick(&[width, 40])),
                 1 if runs_on => (counter.clone(), 50 * 33),
                 1 => (self.place(format!("add {row} {along}")), 50 * 33),
-                // Places of several rows, in several steps.
+                // Positions of several rows, in several steps.
                 _ => (self.place(format!("add ix_0 {along}")), 100),
             };
             let one = self.rng.pick(&read);
@@ -120,7 +122,7 @@ impl Making {
         1
     }
 
-    /// An index that is computed in a row.
+    /// An index computed in a row.
     fn place(&mut self, of: String) -> String {
         let at = self.fresh("at", "1");
         self.emit("body", "1", format!("let {at} = {of}"));
@@ -136,7 +138,8 @@ impl Making {
         (self.pool.len() - 1, ty)
     }
 
-    /// What is read of a row where a condition holds of the element's place in its row, or of all of them.
+    /// A conditional read in a row. The condition compares the element's position in its row with
+    /// the row's number or with a constant.
     fn read_in_an_arm(&mut self, along: &str, row: &str) -> (usize, Ty) {
         let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
         let [p, at, from, elt, x] =
@@ -154,7 +157,7 @@ impl Making {
         (self.pool.len() - 1, ty)
     }
 
-    /// What was read, mostly, is joined onto elements, or written.
+    /// Updates array elements with the value read, mostly, or writes it.
     fn joins_or_writes(&mut self, at: &str, size: usize, (read, ty): (usize, Ty)) {
         let (out, fill) = (self.fresh("out", "1"), self.literal(ty));
         let line = format!("let {out} = fillArray {ty} {size} {fill}");
@@ -175,7 +178,7 @@ impl Making {
         self.results.push(out);
     }
 
-    /// What an element is to be, by what it is, mostly, or another one is.
+    /// The new value of an element, from its old value or, rarely, another element's.
     fn changes(&mut self, out: &str, at: &str, (x, ty): (String, Ty)) -> String {
         let from = match self.rng.chance(80) {
             true => at.to_string(),
@@ -193,7 +196,7 @@ impl Making {
         new
     }
 
-    /// A total of all rows that came before, which is there in each; its place in the pool.
+    /// A total of all earlier rows, available in each; returns its position in the pool.
     fn total_of_rows(&mut self) -> (usize, Ty) {
         let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F32, Ty::F64]);
         let total = self.fresh("total", "s1");
@@ -207,7 +210,7 @@ impl Making {
         (self.pool.len() - 1, ty)
     }
 
-    /// What is known behind a row goes into the total.
+    /// Adds a value known after a row to the total.
     fn counts_in(&mut self, (total, ty): (usize, Ty)) {
         let total = self.pool[total].0.clone();
         let of_type =
@@ -218,7 +221,7 @@ impl Making {
         self.emit("yield", "s1", format!("{total} := next_s1"));
     }
 
-    /// What is known behind a row, an element for each.
+    /// Writes values known after a row, one element per row.
     fn writes_behind(&mut self) -> String {
         for _ in 0..self.rng.below(3) {
             let ty = self.rng.pick(&TYPES);

@@ -1,4 +1,6 @@
-//! Random loops that fold by operators which only associate: their steps go in runs, of which some may be side by side.
+//! Random loops with folds by merely associative operators.
+//!
+//! Their steps form runs, some of which may execute side by side.
 
 use super::{Argument, Making, RandomLoop, TYPES};
 use crate::program::buffer;
@@ -6,7 +8,7 @@ use crate::rng::Rng;
 use crate::scalar;
 use loop_lang::types::Ty;
 
-/// The loop of a seed.
+/// Returns the loop of a seed.
 pub fn runs(seed: u64) -> RandomLoop {
     let mut m = Making {
         rng: Rng::new(seed),
@@ -47,7 +49,7 @@ pub fn runs(seed: u64) -> RandomLoop {
             _ => m.flagged(run),
         }
     }
-    // What goes in no runs beside them.
+    // A fold that prevents runs.
     if m.rng.chance(8) {
         m.plain_fold("r0", "0");
     }
@@ -55,7 +57,7 @@ pub fn runs(seed: u64) -> RandomLoop {
 }
 
 impl Making {
-    /// What is read at the counter, or somewhere.
+    /// Reads at the counter, or elsewhere.
     fn element(&mut self) {
         let ty = self.rng.pick(&TYPES);
         let elt = self.fresh("elt", "0");
@@ -72,7 +74,7 @@ impl Making {
         self.pool.push((elt, ty));
     }
 
-    /// Of more arrays than are brought together.
+    /// Reads of 20 arrays: tiles copy the elements of at most 16 next to each other.
     fn many_elements(&mut self) {
         let mut all = "ix_0".to_string();
         for k in 0..20 {
@@ -91,7 +93,7 @@ impl Making {
         self.pool.push((whole, Ty::I64));
     }
 
-    /// By an operator.
+    /// A fold by an operator.
     fn folded(&mut self, run: u32) {
         let ty = self
             .rng
@@ -115,7 +117,7 @@ impl Making {
         self.results.push(acc);
     }
 
-    /// By a function of pairs.
+    /// A fold of pairs by a function.
     fn composed(&mut self, run: u32) {
         let [a, b, na, nb, t] = ["a", "b", "na", "nb", "t"].map(|base| self.fresh(base, "0"));
         let join = self.join_pairs("0");
@@ -139,7 +141,8 @@ impl Making {
         self.results.extend([a, b]);
     }
 
-    /// The smallest, largest or first of all elements, or the last of them, behind a flag that says whether there was one.
+    /// The minimum, maximum, first or last element, after a flag that records whether there was
+    /// one.
     fn flagged(&mut self, run: u32) {
         let ty = self.rng.pick(&[Ty::I8, Ty::U16, Ty::I64, Ty::F32, Ty::F64]);
         let (seen, best) = (self.fresh("seen", "0"), self.fresh("best", "0"));

@@ -1,4 +1,4 @@
-//! Statements: scalar operators, reads, scalar loops and conditions, traps, writes and scatters.
+//! Statements: operators, reads, scalar loops, conditions, traps, writes, scatters.
 
 use super::{Making, TABLE, TYPES};
 use loop_lang::op::{Op, Sig};
@@ -36,7 +36,7 @@ impl Making {
         self.emit("yield", comb, format!("{line} @{comb}"));
     }
 
-    /// An array of unsigned integers is put in order, as far as an index, seldom one after another.
+    /// Sorts an array of unsigned integers up to an index, rarely two in succession.
     fn sort(&mut self, out: &str, n: &str) -> String {
         let mut keys: Vec<String> = vec![out.into()];
         let others = self

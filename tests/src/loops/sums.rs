@@ -1,13 +1,14 @@
-//! Reads and writes of inner loops at sums: a counter, and what is the same in all steps of a segment, as rows of an array are
-//! accessed. Some arrays are long enough for all of them, some for a few.
+//! Reads and writes of inner loops at sums of a counter and an invariant.
+//!
+//! This models accesses to array rows. Some arrays are long enough for all rows, some for a few.
 
 use super::{Making, TYPES};
 
-/// Elements of arrays that are written at sums: enough for most rows, and for few.
+/// Lengths of arrays written at sums: enough for most rows, and for few.
 const WRITTEN: [usize; 3] = [300, 120, 12];
 
 impl Making {
-    /// Reads at sums of a counter that goes through a segment; the loop around its segments is `nest`.
+    /// Reads at sums of a counter within a segment; `nest` is the loop around the segments.
     pub(super) fn reads_at_sums(&mut self, comb: &str, nest: &str, counter: &str) {
         for _ in 0..self.rng.below(3) {
             let at = self.sum(comb, nest, counter);
@@ -20,7 +21,8 @@ impl Making {
         }
     }
 
-    /// Writes at a sum: what is written twice, or nowhere, is so in the order of the steps.
+    /// Writes at a sum. Elements written twice keep the last value in step order; some are never
+    /// written.
     pub(super) fn writes_at_sums(&mut self, comb: &str, nest: &str, counter: &str) {
         let at = self.sum(comb, nest, counter);
         let ty = self.rng.pick(&TYPES);
@@ -32,7 +34,7 @@ impl Making {
         self.results.push(out);
     }
 
-    /// A sum; what is added to the counter is known before the segment.
+    /// A sum; the summand is known before the segment.
     fn sum(&mut self, comb: &str, nest: &str, counter: &str) -> String {
         let (row, at) = (self.fresh("row", nest), self.fresh("at", comb));
         let width = self.rng.pick(&[0, 1, 3, 5, 9]);
@@ -46,7 +48,7 @@ impl Making {
                 let first = format!("let {further} = add {counter} {row}");
                 vec![first, format!("let {at} = sub {further} {less}")]
             }
-            // Three times a counter, less two of it.
+            // Three times a counter, minus two of it.
             2 => {
                 let [thrice, twice, once] =
                     ["thrice", "twice", "once"].map(|n| self.fresh(n, comb));
@@ -63,7 +65,7 @@ impl Making {
                 vec![first, format!("let {at} = add {scaled} {counter}")]
             }
             5 => self.clamped((comb, nest), (&row, counter), &at),
-            // Against the counter, or two of it.
+            // Minus the counter, or minus twice the counter.
             _ => match self.rng.chance(50) {
                 true => {
                     let mirrored = self.fresh("mirrored", comb);
@@ -81,7 +83,7 @@ impl Making {
         at
     }
 
-    /// A sum that goes with the counter as long as a comparison keeps its answer.
+    /// A sum that follows the counter while a comparison keeps its result.
     fn clamped(
         &mut self,
         (comb, nest): (&str, &str),
@@ -90,7 +92,7 @@ impl Making {
     ) -> Vec<String> {
         let [near, far] = ["near", "far"].map(|base| self.fresh(base, comb));
         let less = self.rng.below(3);
-        // Often not far from where the segment ends.
+        // Often near the segment's end.
         let edge = match self.rng.chance(60) {
             true => {
                 let last = self.fresh("last", nest);

@@ -1,21 +1,24 @@
-//! Random loops over streams that advance differently: a root whose cursors only deliver, what is behind them as in plain loops,
-//! and a last root that sees where all of them came to. Sides are long enough for those who take few steps otherwise.
+//! Random loops over streams with different rates.
+//!
+//! A root has cursors that only deliver, and ordinary code after them. A last root observes their
+//! final positions. Inputs are long, because tiles of zips take few steps otherwise.
 
 use super::{Making, RandomLoop, TYPES};
 use crate::rng::Rng;
 use loop_lang::types::Ty;
 
-/// What becomes of the root where a side has ended.
+/// The effect on the root when an input ends.
 #[derive(Clone, Copy, PartialEq)]
 enum Ends {
-    /// It ends, too.
+    /// The root ends too.
     First,
-    /// It looks whether all go on, or whether any does: sides that have ended stand for what they delivered last.
+    /// The root continues while all inputs, or any input, continue. An ended input keeps its last
+    /// delivered value.
     All,
     Any,
 }
 
-/// The loop of a seed.
+/// Returns the loop of a seed.
 pub fn zipped(seed: u64) -> RandomLoop {
     let mut m = Making {
         rng: Rng::new(seed),
@@ -53,7 +56,7 @@ pub fn zipped(seed: u64) -> RandomLoop {
         m.emit("body", "0", format!("let {both} = {op} {so_far} {live}"));
         both
     });
-    // An array in memory is a side, too, which ends where it does.
+    // An array in memory is also an input, which ends at its length.
     let more = m.rng.chance(25).then(|| {
         let [end, more] = ["end", "more"].map(|base| m.fresh(base, "0"));
         let least = m.rng.range(5, 70);
@@ -73,7 +76,7 @@ pub fn zipped(seed: u64) -> RandomLoop {
     m.count_up(&comb, "bottom");
     m.rates
         .push(format!("rate r{last} root ix_{comb} < 1 {{ stage 0 }}"));
-    // Where sides came to is seen behind the root, never in it.
+    // Final positions of inputs are read after the root, never inside it.
     if m.rng.chance(80) {
         let counters = (1..=sides).map(|side| format!("ix_{side}"));
         let seen = delivered.into_iter().map(|(val, _)| val).chain(counters);
@@ -83,7 +86,7 @@ pub fn zipped(seed: u64) -> RandomLoop {
 }
 
 impl Making {
-    /// A side that goes on at `target` with each element that it delivers. What it delivers.
+    /// An input that jumps to `target` with each delivered element. Returns the delivered values.
     fn side(&mut self, i: usize, target: &str, carried: &mut Vec<String>) -> Vec<(String, Ty)> {
         let (comb, counter) = (i.to_string(), format!("ix_{i}"));
         let len = self.rng.pick(&[40, 100, 180, 200, 260]);
@@ -99,8 +102,8 @@ impl Making {
         values
     }
 
-    /// A side's rate with so many filters in each other, of which the innermost delivers. The text of its parts, and what is
-    /// delivered.
+    /// An input's rate with nested filters, the innermost of which delivers. Returns the text of
+    /// its parts, and the delivered values.
     fn side_rate(
         &mut self,
         (rate, counter): (usize, &str),
@@ -126,7 +129,7 @@ impl Making {
             let lines = self.compute(&comb, 0);
             lines.into_iter().for_each(|l| self.emit("body", &comb, l));
         }
-        // What traps behind the last element that is used has not trapped.
+        // A trap after the last used element must not occur.
         if self.traps > 0 && self.rng.chance(40) {
             let (ok, k) = (self.fresh("ok", &comb), self.trap_lines.len());
             let at = self.rng.range(20, 260);
@@ -142,7 +145,7 @@ impl Making {
             let i = self.rates.len();
             self.rates.push(String::new());
             let sub = i.to_string();
-            // Seldom anything that is the same for all elements.
+            // Loop-invariant conditions are rare.
             let p = match self.rng.chance(70) {
                 true => {
                     let (p, op) = (self.fresh("p", &sub), self.rng.pick(&["lt", "ge", "ne"]));
@@ -168,7 +171,8 @@ impl Making {
             (val, ty)
         });
         let values = values.collect();
-        // Behind a side's own step is its bottom; behind a filter's, what it does with elements that no filter rejects.
+        // After an input's own step comes its bottom. After a filter's step come the elements that
+        // the filter keeps.
         let section = if counter == format!("ix_{rate}") {
             "bottom"
         } else {
@@ -178,7 +182,7 @@ impl Making {
         ("stage 0".to_string(), values)
     }
 
-    /// What goes from one element of a side to the next.
+    /// A value carried from one element of an input to the next.
     fn carried_in_side(&mut self, rate: usize) -> String {
         let comb = rate.to_string();
         let ty = self.rng.pick(&[Ty::I64, Ty::U64, Ty::F64]);
@@ -194,7 +198,7 @@ impl Making {
         acc
     }
 
-    /// A flag that tells when a side has ended: the root goes on behind it.
+    /// A flag that tells when an input has ended: the root continues.
     fn says_that_it_ends(&mut self, side: usize, target: &str) -> String {
         let comb = side.to_string();
         let live = self.fresh("live", &comb);

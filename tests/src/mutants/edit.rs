@@ -1,5 +1,6 @@
-//! Wild changes of a loop's text: lines and words, by whoever knows neither scopes nor places. Most words are
-//! changed to others that may stand there, as else hardly a text would be a loop.
+//! Wild mutations of a loop's text: random lines and words, ignoring scopes and places.
+//!
+//! Most words are replaced by plausible ones, because otherwise few texts would be loops.
 
 use crate::rng::Rng;
 use loop_lang::ir::Type;
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 /// The types of a text's variables.
 type Types = HashMap<String, Type>;
 
-/// A text with a few changes.
+/// A text with a few mutations.
 pub(super) fn wild(text: &str, changes: usize, rng: &mut Rng) -> String {
     let program = parse(text).unwrap_or_default();
     let types: Types = (program.vars.into_iter()).map(|v| (v.name, v.ty)).collect();
@@ -26,8 +27,8 @@ pub(super) fn wild(text: &str, changes: usize, rng: &mut Rng) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The lines that may become anything. What a group says of itself, and the function that joins its values,
-/// are promises that nobody verifies: that an identity changes nothing, that an operator associates.
+/// The lines that may change. Group declarations and combine functions are excluded. They promise
+/// laws that the verifier does not check, such as identities and associativity.
 fn open_lines(lines: &[String]) -> Vec<usize> {
     let mut in_function = false;
     let mut open = Vec::new();
@@ -50,7 +51,7 @@ fn change(lines: &mut Vec<String>, types: &Types, rng: &mut Rng) {
     let (at, other) = (open[n], open[rng.below(open.len())]);
     match rng.weighted(&[4, 4, 3, 3, 66, 8, 12]) {
         0 => {
-            // Neighbours mostly.
+            // Mostly neighbours.
             let next = open[(n + 1).min(open.len() - 1)];
             lines.swap(at, if rng.chance(60) { next } else { other });
         }
@@ -71,7 +72,7 @@ fn change(lines: &mut Vec<String>, types: &Types, rng: &mut Rng) {
     }
 }
 
-/// Words and what is between them.
+/// Words and the text between them.
 fn tokens(line: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut in_word = false;
@@ -95,7 +96,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.contains('_')
 }
 
-/// A variable or a literal, of any type.
+/// A variable or a literal of any type.
 fn operand(lines: &[String], rng: &mut Rng) -> String {
     if rng.chance(30) {
         return literal(rng);
@@ -147,7 +148,7 @@ fn literal(rng: &mut Rng) -> String {
     }
 }
 
-/// An operator whose results depend on nothing but values: not on the bits of a NaN.
+/// An operator whose results do not depend on the bits of a NaN.
 fn operator(rng: &mut Rng) -> Op {
     loop {
         let op = rng.pick(Op::ALL);
@@ -214,7 +215,7 @@ fn replace_word(lines: &mut [String], at: usize, types: &Types, rng: &mut Rng) {
     } else if Op::ALL.iter().any(|op| op.name() == word) {
         let old = Op::ALL.iter().find(|op| op.name() == word);
         let mut new = operator(rng);
-        // One that takes the same, mostly.
+        // Mostly one with the same signature.
         for _ in 0..40 {
             if rng.chance(15) || old.is_some_and(|op| op.sig() == new.sig()) {
                 break;
@@ -223,7 +224,7 @@ fn replace_word(lines: &mut [String], at: usize, types: &Types, rng: &mut Rng) {
         }
         new.name().into()
     } else {
-        // Rates, kinds, orders, keywords: one that is there somewhere.
+        // Rates, kinds, orders and keywords: one that occurs somewhere.
         let all: Vec<String> = lines
             .iter()
             .flat_map(|l| tokens(l))
@@ -235,7 +236,7 @@ fn replace_word(lines: &mut [String], at: usize, types: &Types, rng: &mut Rng) {
     lines[at] = words.concat();
 }
 
-/// Another order or level for a group.
+/// Changes the order or level of a group.
 fn reorder_group(lines: &mut [String], rng: &mut Rng) {
     let mut groups: Vec<&mut String> = lines
         .iter_mut()
@@ -258,7 +259,7 @@ fn reorder_group(lines: &mut [String], rng: &mut Rng) {
     **line = format!("{head} level {} {order}", rng.below(3));
 }
 
-/// A further statement, of operands that are there; what it defines may be used instead of another.
+/// Adds a statement over existing operands; its definition may replace a later operand.
 fn new_statement(lines: &mut Vec<String>, types: &Types, rng: &mut Rng) {
     let bodies: Vec<usize> = (0..lines.len())
         .filter(|i| lines[*i].starts_with("  "))

@@ -1,4 +1,4 @@
-//! Many mutants, each held against the interpreter: no crash, no panic, no disagreement.
+//! Many mutants, compared with the interpreter: no crash, panic or disagreement.
 
 use super::{Mutated, Stock, arguments, careful, complete, tame::tame};
 use crate::backends::Cut;
@@ -15,30 +15,32 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Steps that a mutant runs at most.
+/// The limit on steps of a mutant.
 const STEPS: u64 = 3000;
-/// Loops in one run of the C compiler.
+/// The number of loops in one run of the C compiler.
 const BATCH: usize = 48;
 
-/// What was run.
+/// Counts texts and loops of a hunt.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Texts made.
+    /// Mutated texts.
     pub texts: usize,
-    /// Of these, loops that verify; each was optimised, and interpreted before and after.
+    /// Of these, loops that verify. Each is optimised, and interpreted before and after.
     pub loops: usize,
     /// Of these, loops that ended by themselves.
     pub ended: usize,
     /// Of these, loops that trapped.
     pub trapped: usize,
-    /// Loops that ran on a compiled backend too.
+    /// Loops that also ran on a compiled backend.
     pub compiled: usize,
-    /// Texts with each kind of change, and the loops among them that verify.
+    /// For each kind of mutation, its texts, and the loops among them that verify.
     kinds: Vec<(usize, usize)>,
 }
 
 impl Counts {
-    /// The kinds of changes by name: texts with such a change, and the loops among them that verify.
+    /// Returns each kind of mutation by name, with its counts.
+    ///
+    /// The counts are the texts, and the loops among them that verify.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
         let names = careful::EDITS.iter().map(|e| e.name).chain(["wild"]);
         names
@@ -64,13 +66,13 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A fault that a mutant showed.
+/// Holds a fault that a mutant revealed.
 pub struct Found {
     /// The mutant's seed.
     pub seed: u64,
-    /// What is wrong.
+    /// The fault.
     pub why: String,
-    /// The loop, or the text that could not be taken.
+    /// The loop, or the rejected text.
     pub text: String,
 }
 
@@ -81,12 +83,12 @@ struct Mutant {
     args: Vec<Argument>,
 }
 
-/// What mutants are made from.
+/// Holds the sources of mutants, the counts and the faults.
 pub struct Hunt {
     stock: Stock,
-    /// What was run.
+    /// The counts.
     pub counts: Counts,
-    /// What was found.
+    /// The faults.
     pub found: Vec<Found>,
 }
 
@@ -103,7 +105,7 @@ impl Default for Hunt {
     }
 }
 
-/// Runs something that must not panic.
+/// Runs a task that must not panic.
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let caught = catch_unwind(AssertUnwindSafe(work));
     caught.unwrap_or_else(|panic| {
@@ -114,7 +116,9 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
 }
 
 impl Hunt {
-    /// Runs the mutants of these seeds on a backend as well, if one is given: one by one.
+    /// Runs the mutants of these seeds one by one.
+    ///
+    /// With a backend, each runs on it too.
     pub fn run(&mut self, seeds: std::ops::Range<u64>, backend: Option<&dyn Backend>) {
         for seed in seeds {
             let Some(mutant) = self.mutant(seed) else {
@@ -128,7 +132,9 @@ impl Hunt {
         }
     }
 
-    /// The same on the C backend, many loops in one run of the compiler.
+    /// Runs the mutants of these seeds on the C backend.
+    ///
+    /// One run of the compiler compiles many loops.
     pub fn run_c(&mut self, seeds: std::ops::Range<u64>, backend: &CBackend) {
         let mut batch = Vec::new();
         for seed in seeds {
@@ -146,7 +152,7 @@ impl Hunt {
         let kernels = backend.compile_batch(&programs);
         let all = kernels.iter().all(Result::is_ok);
         for (mutant, kernel) in batch.iter().zip(kernels) {
-            // One that the compiler refuses takes its batch with it.
+            // A loop that the compiler rejects spoils its batch.
             let kernel = match all {
                 true => kernel,
                 false => backend.compile(&mutant.program),
@@ -159,7 +165,7 @@ impl Hunt {
         self.found.push(Found { seed, why, text });
     }
 
-    /// The loop of a seed, if its text gives one: optimised, and interpreted before and after.
+    /// The loop of a seed, if its text verifies: optimised, and interpreted before and after.
     fn mutant(&mut self, seed: u64) -> Option<Mutant> {
         let mut rng = Rng::new(seed ^ 0x006d_7574_616e_7473);
         let Mutated { text, kinds } = self.stock.mutant(&mut rng);
@@ -196,7 +202,7 @@ impl Hunt {
         }
     }
 
-    /// Holds a mutant's kernel against the interpreter.
+    /// Compares a mutant's kernel with the interpreter.
     fn compiled(&mut self, mutant: &Mutant, kernel: Result<Arc<dyn Kernel>, String>) {
         self.counts.compiled += 1;
         let checked = kernel.and_then(|k| guarded(|| agrees(mutant, k)));
@@ -206,8 +212,8 @@ impl Hunt {
     }
 }
 
-/// Runs each pass once and once more, and the optimised loop: it must verify after each pass, and end like
-/// the loop as it was. Gives how that ended, and the optimised loop.
+/// Runs each pass twice, and the optimised loop. It must verify after each pass, and end like the
+/// original loop. Returns the original outcome and the optimised loop.
 fn optimised(program: &Loop, args: &[Argument]) -> Result<(Outcome, Loop), String> {
     let args: Vec<Arg<'_>> = args.iter().map(Argument::arg).collect();
     let interpret = |program: &Loop| {
@@ -231,7 +237,7 @@ fn optimised(program: &Loop, args: &[Argument]) -> Result<(Outcome, Loop), Strin
         }
     }
     let after = interpret(&changed)?;
-    // What is not needed takes no memory afterwards.
+    // Dead allocations may disappear.
     if !matches!(before.outcome, Outcome::NoMemory { .. })
         && let Some(why) = before.differs(&after)
     {
@@ -240,7 +246,7 @@ fn optimised(program: &Loop, args: &[Argument]) -> Result<(Outcome, Loop), Strin
     Ok((before.outcome, changed))
 }
 
-/// Whether a kernel ends like the interpreter: in one span, in many, and by turns with it.
+/// Whether a kernel ends like the interpreter: in one span, in many spans, and alternating with it.
 fn agrees(mutant: &Mutant, kernel: Arc<dyn Kernel>) -> Result<(), String> {
     let args: Vec<Arg<'_>> = mutant.args.iter().map(Argument::arg).collect();
     let interp = InterpBackend::new().compile(&mutant.program);
@@ -261,7 +267,7 @@ fn agrees(mutant: &Mutant, kernel: Arc<dyn Kernel>) -> Result<(), String> {
     )
 }
 
-/// Runs a golden loop on kernels as mutants are; the faults.
+/// Runs a golden loop on kernels, and returns the faults.
 pub fn golden_agrees(
     name: &str,
     program: &Loop,

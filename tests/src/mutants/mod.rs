@@ -1,12 +1,13 @@
-//! The golden loops, run everywhere, and what becomes of their text by small changes: what still verifies
-//! is a loop like any other, and must end alike on every backend, before and after every pass.
+//! Golden loops on all backends, and mutants of their texts.
 //!
-//! | module | room for |
+//! A mutant that verifies must end the same on every backend, before and after every pass.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | `careful` | changes that keep to types, scopes and places |
-//! | `edit` | wild changes of a text |
-//! | `tame` | an end for every scalar loop |
-//! | [`hunt`] | many mutants, held against the interpreter |
+//! | `careful` | mutations that respect types, scopes and places |
+//! | `edit` | wild mutations of a text |
+//! | `tame` | bounds for scalar loops |
+//! | [`hunt`] | many mutants, compared with the interpreter |
 
 mod careful;
 mod edit;
@@ -24,15 +25,17 @@ use loop_lang::types::{Const, Ty, canonical};
 use loop_lang::verify::verify;
 use std::path::{Path, PathBuf};
 
-/// A golden loop.
+/// Holds a golden loop.
 pub struct Golden {
     /// Its file, from the repository's root.
     pub name: String,
-    /// Its text, without what a test of it expects.
+    /// Its text, without the expectations of its test.
     pub text: String,
 }
 
-/// Every golden loop that verifies, in order of names: of the Loop language's tests, and of the backends'.
+/// Lists every golden loop that verifies, by name.
+///
+/// They come from the tests of the Loop language and of the backends.
 pub fn golden() -> Vec<Golden> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
@@ -57,13 +60,15 @@ pub fn golden() -> Vec<Golden> {
     all
 }
 
-/// The same as loops, with gotos and levels. Scalar loops end, whatever their arguments.
+/// Lists golden loops as complete loops, with gotos and levels.
+///
+/// Their scalar loops terminate for all arguments.
 pub fn golden_loops() -> Vec<(String, Loop)> {
     let tamed = |g: Golden| Some((g.name, tamed(&g.text)?));
     golden().into_iter().filter_map(tamed).collect()
 }
 
-/// The loop of a text, as [`complete`] has it. Its scalar loops end, whatever its arguments.
+/// Parses a loop like [`complete`], and bounds its scalar loops.
 pub fn tamed(text: &str) -> Option<Loop> {
     let mut program = complete(text)?;
     tame::tame(&mut program);
@@ -82,7 +87,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The loop of a text, with gotos and levels where it says none that do; none if it does not verify.
+/// Parses a loop, and derives gotos and levels where its own do not verify.
+///
+/// Returns `None` if the loop does not verify.
 pub fn complete(text: &str) -> Option<Loop> {
     let mut program = parse(text).ok()?;
     if verify(&program).is_ok() {
@@ -93,14 +100,14 @@ pub fn complete(text: &str) -> Option<Loop> {
     verify(&program).is_ok().then_some(program)
 }
 
-/// A changed loop.
+/// A mutated loop.
 struct Mutated {
     text: String,
-    /// What kinds of changes were made, by their number in `careful::EDITS`; behind these, wild ones.
+    /// The kinds of its mutations, by index in `careful::EDITS`; the next index means wild ones.
     kinds: Vec<usize>,
 }
 
-/// What mutants are made from.
+/// The sources of mutants.
 struct Stock {
     golden: Vec<(Golden, Loop)>,
 }
@@ -113,7 +120,8 @@ impl Stock {
         }
     }
 
-    /// A golden loop, two as phases of one, or a random one, with some changes: careful ones mostly.
+    /// A golden loop, two of them as phases, or a random loop, with some mutations. Most are
+    /// careful.
     fn mutant(&self, rng: &mut Rng) -> Mutated {
         let (golden, first) = &self.golden[rng.below(self.golden.len())];
         if rng.chance(12) {
@@ -146,8 +154,10 @@ impl Stock {
     }
 }
 
-/// Random arguments for a loop's parameters. Arrays are short, and most are of one length; most numbers
-/// that may be lengths are small; those that say how often a loop is run are always.
+/// Returns random arguments for a loop's parameters.
+///
+/// Arrays are short, and most have one length. Most possible lengths are small, and iteration
+/// counts always are.
 pub fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Argument> {
     let common = rng.pick(&[0, 1, 3, 8, 31, 32, 33, 64, 70, 131]);
     let argument = |rng: &mut Rng, ty: Type| match ty {

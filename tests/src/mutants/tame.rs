@@ -1,14 +1,14 @@
-//! An end for every scalar loop: a mutant's may have none, and nothing that runs it would come back.
+//! Bounds for scalar loops, because a mutant's may be endless.
 
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Type, Var, VarData};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Turns of a scalar loop at most.
+/// The limit on iterations of a scalar loop.
 const TURNS: u64 = 40;
 
-/// Ends each scalar loop after some turns.
+/// Ends each scalar loop after some iterations.
 pub fn tame(program: &mut Loop) {
     let vars = &mut program.vars;
     for block in program.blocks.values_mut() {

@@ -1,34 +1,35 @@
-//! Which elements of each node are asked for.
+//! Requested elements of each node.
 //!
-//! An element is *asked for* iff some consumer asks for it. A result asks for all of its elements and for its
-//! end, that is for how many there are. A `take_while` asks for the elements up to the one that decides, or up
-//! to the last of its own that it is asked for; and `find`, `position`, `any`, `all`, `first` are one with
-//! what follows it. A `take` asks for as many as it takes, and for the end if there are fewer. What reads at an index asks for the element that is there. The least of a number and of
-//! lengths asks each array whether it has that many. Whoever is asked for asks in turn:
+//! An element is *requested* iff some consumer requests it. A result requests all of its elements
+//! and its length. A `take_while` requests the elements up to its last one, or up to the last
+//! requested one of its own. `find`, `position`, `any`, `all` and `first` are one with their
+//! consumer. A `take` requests the elements that it takes, and the length if there are fewer. A
+//! read at an index requests that element. A minimum of a number and of lengths asks each array
+//! whether it has that many elements. A requested element or length in turn requests its operands:
 //!
-//! | asked for | asks for |
+//! | requested | requests |
 //! | --- | --- |
-//! | an element of a map | that of each input that the field needs |
-//! | of a generator | what it reads, and whether its length goes so far |
-//! | of a filter, a pack | everything up to what became that element; all, if its end is asked for |
-//! | of an append | that of its part, and the ends of the parts before |
-//! | of a `zip_shortest` | that of each input; its end the end of the shortest one |
-//! | of a merge | what was taken up to there, and the next of each input |
-//! | of a scan | everything up to there |
+//! | an element of a map | the element of each input that the field needs |
+//! | of a generator | its reads, and a check of its length up to the element |
+//! | of a filter, a pack | all input elements up to the kept one; all of them for the length |
+//! | of an append | the element of its part, and the lengths of the earlier parts |
+//! | of a `zip_shortest` | the element of each input; its length needs that of the shortest one |
+//! | of a merge | the elements taken so far, and the next of each input |
+//! | of a scan | all elements up to there |
 //! | of segments' elements | the lengths, and values of segments, up to its segment |
 //! | of a sort of segments | the elements and lengths up to the end of its segment |
 //! | of a fold of segments | the elements and lengths up to the end of its segment |
-//! | a scalar: a fold, a total | everything, and the end |
-//! | the end | the end of what it is in step with; of a filter, a pack: each test |
+//! | a scalar: a fold, a total | all elements, and the length |
+//! | the length | the length of the input in step; for a filter or a pack, each predicate |
 //!
-//! Other scalars are asked for if anything that is asked for depends on them, whether it comes to an element or
-//! not: they are known before it begins. A plan may have to keep an array in memory: then it is the array's
-//! consumer too, and asks for all.
+//! Other scalars are requested if any requested node depends on them, whether or not it has an
+//! element: they are known before its loop begins. A plan may store an array: then memory is one of
+//! its consumers, and requests all elements.
 //!
-//! A few elements are not asked for, but lie beside some that are: an exclusive scan has no need of the
-//! element at its last step, nor a field that is kept in memory of the others; what is only counted may
-//! have to be computed. *Least* leaves them out, *most* does not. What is behind even that is *behind an
-//! exit*.
+//! A few elements have no request, but a plan may compute them next to requested ones. An exclusive
+//! scan does not need the element of its last step. A stored field does not need the other fields.
+//! An array that is only counted may have to be computed. *Least* excludes these elements, *most*
+//! includes them. Elements beyond *most* are *behind an exit*.
 
 use super::pulled::columns;
 use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable};
@@ -39,15 +40,15 @@ use loop_lang::types::Ty;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// All steps, however many these are.
+/// The marker for all steps.
 const ALL: usize = usize::MAX;
 
-/// Some positions of an array.
+/// Positions of an array.
 #[derive(Clone, Default, Debug)]
 struct Positions {
-    /// All before this one.
+    /// All positions before this one.
     before: usize,
-    /// Others, that are read at an index.
+    /// Other positions, read at an index.
     also: BTreeSet<usize>,
 }
 
@@ -56,7 +57,7 @@ impl Positions {
         i < self.before || self.also.contains(&i)
     }
 
-    /// How many steps it takes to get to all of them.
+    /// The number of steps that reaches all positions.
     fn steps(&self) -> usize {
         let last = self.also.last().map_or(0, |i| i + 1);
         self.before.max(last)
@@ -75,19 +76,19 @@ fn before(n: usize) -> Positions {
     }
 }
 
-/// What is asked of a node.
+/// The requests to a node.
 #[derive(Clone, Default, Debug)]
 struct Wanted {
     /// Positions by field.
     fields: HashMap<u32, Positions>,
-    /// Whether it has so many elements; all of them: how many it has.
+    /// The requested number of elements. `ALL` requests the length.
     count: usize,
-    /// Steps that what all of its fields share takes: a test, a fold's state.
+    /// Steps of the part that all fields share, such as a predicate or a fold's state.
     shared: usize,
 }
 
 impl Wanted {
-    /// Whether it is asked for its end.
+    /// Whether its length is requested.
     fn end(&self) -> bool {
         self.count == ALL
     }
@@ -98,23 +99,25 @@ impl Wanted {
     }
 }
 
-/// The least of some numbers and lengths.
+/// The minimum of some numbers and lengths.
 struct Least {
     n: u64,
-    /// How many lengths are that, if no number is.
+    /// The number of lengths that equal the minimum, or 0 if a number does.
     lengths: usize,
 }
 
-/// What is asked of each node.
+/// Holds the requests to each node.
 pub struct Asked<'a> {
     naive: &'a Naive,
     of: HashMap<Key, Wanted>,
-    /// Whether elements count that lie beside those that are asked for.
+    /// Whether elements count that may be computed next to requested ones.
     most: bool,
 }
 
 impl<'a> Asked<'a> {
-    /// Follows what is asked for from the roots down: the least, or the most if the demand is generous.
+    /// Follows requests from the roots down.
+    ///
+    /// The result is *least*, or *most* if the demand is generous.
     pub fn of(
         naive: &'a Naive,
         roots: &[Arc<Node>],
@@ -126,7 +129,7 @@ impl<'a> Asked<'a> {
         for root in roots {
             asked.all(root);
         }
-        // Users come before what they use.
+        // Consumers come before their operands.
         for node in reachable(roots) {
             let Some(e) = naive.get(&node) else { continue };
             let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
@@ -163,11 +166,11 @@ impl<'a> Asked<'a> {
         asked
     }
 
-    /// Whether a node must come to a trap of its own.
+    /// Returns whether a node must reach a trap of its own.
     pub fn includes(&self, node: &Arc<Node>, trap: &Trap) -> bool {
         let wanted = self.of.get(&Arc::as_ptr(node));
         match trap.kind {
-            // Whether lengths fit is known in the end, if not before.
+            // At the end at the latest, it is known whether lengths fit.
             TrapKind::LengthMismatch | TrapKind::Segments
                 if !matches!(node.kind, Kind::Merge(_)) =>
             {
@@ -177,7 +180,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether a node comes to a time of its own, for a field or for what all fields share.
+    /// Returns whether a node reaches a time, for a field or all fields.
     pub fn takes(&self, node: &Arc<Node>, when: When, field: Option<u32>) -> bool {
         let Some(wanted) = self.of.get(&Arc::as_ptr(node)) else {
             return false;
@@ -202,7 +205,7 @@ impl<'a> Asked<'a> {
         wanted.count = wanted.count.max(n);
     }
 
-    /// All elements' fields so far; with the end, if that is all of them.
+    /// Requests the first elements of all fields, and the length if that is all elements.
     fn so_far(&mut self, node: &Arc<Node>, steps: usize) {
         (0..node.types.len() as u32).for_each(|f| self.add(node, f, &before(steps)));
         if steps == ALL {
@@ -225,7 +228,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Asks a node's inputs for what its fields and its end need.
+    /// Requests the operands of a node's fields and of its length.
     fn follow(&mut self, node: &Arc<Node>, built: &Node, e: &Evaluated, mine: &mut Wanted) {
         let elements = mine.steps();
         match &node.kind {
@@ -307,7 +310,7 @@ impl<'a> Asked<'a> {
                     let wanted = self.either(positions.steps(), elements);
                     let segments = self.segments_to(&node.inputs[0], wanted);
                     for column in params(node.kind.bodies()[0], built, |g| g == *f) {
-                        // The first one is the index within the segment.
+                        // The first column is the index within the segment.
                         if let Some(value) = column.checked_sub(1) {
                             let beside_lengths = value + node.inputs[0].types.len() as u32;
                             self.add_column(node, beside_lengths, &before(segments));
@@ -320,7 +323,7 @@ impl<'a> Asked<'a> {
             }
             Kind::FoldS(_) | Kind::CountS => {
                 let data = self.elements_of(&node.inputs[0], elements);
-                // That a segment is empty is found behind its last element.
+                // An empty segment is found after the last element before it.
                 mine.shared = data.saturating_add(self.either(0, elements.min(1)));
                 self.so_far(&node.inputs[0], elements);
                 self.so_far(&node.inputs[1], data);
@@ -349,8 +352,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Asks for what is as long as the shortest input, which has `n` elements: which of those that end there is asked
-    /// first, nobody says, and of the others one more.
+    /// Requests the inputs of a zip of length `n` that ends with the shortest. The order among the
+    /// inputs that end there is unspecified. The other inputs may advance once more.
     fn shortest(&mut self, node: &Node, n: usize, mine: &Wanted) {
         let lengths: Vec<usize> = node
             .inputs
@@ -380,7 +383,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Asks for what a merge takes, and for the next element of each input, by which it decides.
+    /// Requests the elements that a merge takes, and the next element of each input, on which it
+    /// decides.
     fn merged(&mut self, node: &Node, built: &Node, body: &Body, e: &Evaluated, mine: &mut Wanted) {
         let all = mine.steps().max(mine.count);
         mine.shared = all;
@@ -389,7 +393,7 @@ impl<'a> Asked<'a> {
         let mut column = 0;
         for (k, input) in node.inputs.iter().enumerate() {
             let len = self.naive.seen(input).len();
-            // How many elements attempts have taken, and how many they must know of.
+            // The number of elements that attempts took, and the number that they must inspect.
             let taken = |attempts: usize| e.taken.get(attempts).map_or(ALL, |at| at[k]);
             let told = |attempts: usize| match attempts.checked_sub(1).map(taken) {
                 None => 0,
@@ -413,8 +417,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Asks the parts of an append for a field's elements, or for their number: those that come behind a part ask for its
-    /// end.
+    /// Requests a field's elements, or the number of elements, from the parts of an append.
+    /// Elements after a part request that part's length.
     fn parts(&mut self, node: &Node, field: Option<u32>, positions: &Positions) {
         let mut start = 0;
         for part in &node.inputs {
@@ -423,7 +427,7 @@ impl<'a> Asked<'a> {
             let also = positions.also.range(start..start + n).map(|i| i - start);
             let first = positions.before.saturating_sub(start).min(n);
             let here = Positions {
-                // What decides that there are no more may lie beside all fields of what would be the next.
+                // The check for the end may run next to all fields of the following element.
                 before: if is_passed {
                     self.either(first, ALL)
                 } else {
@@ -446,8 +450,8 @@ impl<'a> Asked<'a> {
         node.inputs.iter().for_each(|i| self.count(i, n));
     }
 
-    /// Asks for the lengths that a node depends on: whether a generator has as many elements as it is asked
-    /// for, and no more of those of which a length is the least.
+    /// Requests the lengths that a node depends on. A generator checks its length up to the
+    /// requested element. A minimum of lengths needs no more elements than that minimum.
     fn lengths(&mut self, node: &Arc<Node>, mine: &Wanted) {
         let wanted = mine.steps().max(mine.count);
         if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
@@ -470,7 +474,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether a node is a length, or the least of some: it may be asked for in part.
+    /// Whether a node is a length, or the minimum of some. It may be requested in part.
     fn is_length(&self, node: &Arc<Node>) -> bool {
         match &node.kind {
             Kind::Len => true,
@@ -479,19 +483,19 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// How far a length must be known for the least of several.
+    /// The number of elements of `len` that decides the minimum of several lengths.
     fn told(&self, least: &Least, len: &Arc<Node>) -> usize {
         let (n, len) = (least.n as usize, self.scalar(len, 0) as usize);
         match least.lengths {
             0 => n,
-            // Which of those that end there is asked first, nobody says.
+            // The order among the inputs that end there is unspecified.
             1.. if len > n => self.either(n, n + 1),
             2.. => self.either(n, ALL),
             _ => ALL,
         }
     }
 
-    /// If a body gives the least of some literals and scalars, that.
+    /// The minimum that a body computes from literals and scalars, if it does.
     fn least_of(&self, body: &Body) -> Option<Least> {
         let [result] = body.results[..] else {
             return None;
@@ -525,10 +529,11 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The elements of its input that a selector looks at for so many of its own, or for all and its end.
+    /// The input elements that a selector inspects for `elements` results, or for all results and
+    /// its length.
     fn tested(&self, e: &Evaluated, elements: usize) -> usize {
         if elements == ALL {
-            // Where it stops may hang on a value that is not known to the bit.
+            // The stopping point may depend on a value that is not exact to the bit.
             return match e.looked_at {
                 Some(_) if e.tainted => self.either(0, ALL),
                 looked_at => looked_at.unwrap_or(ALL),
@@ -541,7 +546,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The elements that a scan takes in for so many of its own.
+    /// The elements that a scan reads for `elements` results.
     fn scanned(&self, elements: usize, kind: ScanKind) -> usize {
         match (elements, kind) {
             (ALL, _) | (_, ScanKind::Inclusive) => elements,
@@ -553,7 +558,7 @@ impl<'a> Asked<'a> {
         if self.most { most } else { least }
     }
 
-    /// How many segments have so many elements at least.
+    /// The number of segments that hold at least `elements` elements.
     fn segments_to(&self, lengths: &Arc<Node>, elements: usize) -> usize {
         let mut left = elements as u64;
         match (elements, self.naive.seen(lengths)) {
@@ -572,7 +577,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// How many elements so many segments have.
+    /// The number of elements of the first `segments` segments.
     fn elements_of(&self, lengths: &Arc<Node>, segments: usize) -> usize {
         match (segments, self.naive.seen(lengths)) {
             (0..ALL, Data::Array(columns, _)) => {
@@ -584,7 +589,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The parameters that some results of a node's first body need, as the builder left it.
+/// The parameters that some results of a node's first body need, after simplification by the
+/// builder.
 fn params(plain: &Body, built: &Node, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
     let simplified = built.kind.bodies().first().copied();
     let body = simplified.filter(|b| b.params == plain.params);

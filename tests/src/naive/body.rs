@@ -1,4 +1,4 @@
-//! Scalar bodies, term by term and on demand: an arm that is not taken is neither computed nor traps.
+//! Scalar bodies, evaluated on demand: an untaken arm is not computed and cannot trap.
 
 use super::{Data, Naive, Read, Trap, When};
 use livefusion::ast::{Body, Ensure, Term, TermId};
@@ -8,14 +8,16 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 
-/// Iterations after which a scalar loop counts as endless.
+/// The number of iterations after which a scalar loop counts as endless.
 const PATIENCE: usize = 100_000;
 
-/// A body that is ready to run: which terms change with which scalar loops.
+/// Evaluates a body.
+///
+/// It knows which terms vary with which scalar loops.
 pub struct Runner<'a> {
     naive: &'a Naive,
     body: &'a Body,
-    /// Per term: bit `l` if it uses a variable of loop `l` from inside.
+    /// Per term: bit `l` is set if it uses a variable of loop `l` from inside.
     inside: Vec<u64>,
     params: Vec<u64>,
     values: Vec<Option<u64>>,
@@ -45,25 +47,27 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// All results for some parameters. Terms that results share are computed once.
+    /// Computes all results for some parameters.
+    ///
+    /// Terms that results share are computed once.
     pub fn run(&mut self, params: &[u64], when: When) -> Vec<u64> {
         self.begin(params, when, None);
         self.body.results.iter().map(|r| self.term(*r)).collect()
     }
 
-    /// Some of the results.
+    /// Computes some of the results.
     pub fn run_some(&mut self, params: &[u64], when: When, which: Range<usize>) -> Vec<u64> {
         self.begin(params, when, None);
         let results = self.body.results[which].to_vec();
         results.into_iter().map(|r| self.term(r)).collect()
     }
 
-    /// One result alone; its traps are marked as this field's.
+    /// Computes one result, whose traps belong to this field.
     pub fn run_field(&mut self, params: &[u64], when: When, field: usize) -> u64 {
         self.run_as(params, when, field, field as u32)
     }
 
-    /// One result alone, which is this field.
+    /// Computes one result on behalf of a field.
     pub fn run_as(&mut self, params: &[u64], when: When, result: usize, field: u32) -> u64 {
         self.begin(params, when, Some(field));
         self.term(self.body.results[result])
@@ -216,7 +220,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Per term: the loops whose variables it uses without having ended them.
+/// Per term: the unfinished loops whose variables it uses.
 fn inside(body: &Body) -> Vec<u64> {
     let mut inside: Vec<u64> = Vec::with_capacity(body.terms.len());
     for data in &body.terms {

@@ -1,23 +1,26 @@
-//! Which fields of each node anything asks for: what nobody asks for is not computed, and cannot trap.
+//! Demanded fields of each node.
+//!
+//! A field without demand is not computed, and cannot trap.
 
 use super::{Key, links, reachable};
 use livefusion::ast::{Body, Consumes, Kind, Len, MERGE_CHECK, Node, Term, TermId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Demanded fields by node.
+/// Holds demanded fields by node.
 #[derive(Default, Debug)]
 pub struct Demand {
     fields: HashMap<Key, HashSet<u32>>,
     reached: HashSet<Key>,
-    /// Whether a node that looks at none of its elements asks for the first field of its input: a plan
-    /// may compute that to learn how many there are.
+    /// Whether a node that only counts elements demands the first field of its input. A plan may
+    /// compute that field to count.
     generous: bool,
 }
 
 impl Demand {
-    /// Follows demand from the roots down. With `generous`, fields that a plan may compute for the
-    /// number of elements alone are asked for as well.
+    /// Follows demand from the roots down.
+    ///
+    /// With `generous`, it includes fields that a plan may compute only to count elements.
     pub fn of(roots: &[Arc<Node>], generous: bool) -> Demand {
         let mut demand = Demand {
             generous,
@@ -26,7 +29,7 @@ impl Demand {
         for r in roots {
             demand.add_all(r);
         }
-        // Users come before what they use.
+        // Consumers come before their operands.
         for node in reachable(roots) {
             demand.reached.insert(Arc::as_ptr(&node));
             demand.node(&node);
@@ -34,19 +37,19 @@ impl Demand {
         demand
     }
 
-    /// Whether the first field of what is only counted is asked for as well.
+    /// Returns whether counting demands the first field.
     pub fn is_generous(&self) -> bool {
         self.generous
     }
 
-    /// Whether a field is asked for.
+    /// Returns whether a field is demanded.
     pub fn wants(&self, node: &Arc<Node>, field: u32) -> bool {
         self.fields
             .get(&Arc::as_ptr(node))
             .is_some_and(|f| f.contains(&field))
     }
 
-    /// Whether the roots depend on a node at all.
+    /// Returns whether the roots depend on a node.
     pub fn reaches(&self, node: &Arc<Node>) -> bool {
         self.reached.contains(&Arc::as_ptr(node))
     }
@@ -96,7 +99,7 @@ impl Demand {
             Consumes::All => node.inputs.iter().for_each(|i| self.add_all(i)),
             Consumes::Number if self.generous => self.add(&node.inputs[0], 0),
             Consumes::Lengths => self.add_all(&node.inputs[0]),
-            // What their bodies use follows.
+            // The operands of their bodies follow below.
             Consumes::Bodies | Consumes::Number => {}
         }
         if self.generous {
@@ -114,7 +117,7 @@ impl Demand {
         let all = node.kind.bodies();
         for (i, body) in all.iter().enumerate() {
             let by_field = facts.by_field && i + 1 == all.len();
-            // What a merge takes is asked for, whatever it makes.
+            // The inputs that a merge selects from are always demanded.
             let always = match node.kind {
                 Kind::Merge(_) => node.inputs.len() + MERGE_CHECK,
                 _ if by_field => 0,
@@ -149,7 +152,7 @@ impl Demand {
     }
 }
 
-/// Every term that some terms need.
+/// All terms that some terms need.
 fn live(body: &Body, wanted: &[TermId]) -> HashSet<TermId> {
     let mut live = HashSet::new();
     let mut stack = wanted.to_vec();

@@ -1,4 +1,4 @@
-//! Folds from left to right, and how far another order may lead from what they give.
+//! Folds from left to right, and error bounds for other orders.
 
 use super::body::Runner;
 use super::nodes::row;
@@ -11,19 +11,20 @@ use loop_lang::types::Ty;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How a field of a float fold may be reassociated: by which operator, over which field.
+/// The reassociation that a field of a float fold allows: an operator and a field.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Loose {
     No,
     Sum(usize),
     Product(usize),
-    /// A state that is dealt to lanes: its fields depend on the lanes, and only functions of all fields do not.
+    /// A state dealt to lanes: its fields depend on the lanes, and only functions of all fields do
+    /// not.
     Dealt,
 }
 
 impl Loose {
     pub(super) fn bound(self, error: Vec<f64>) -> Bound {
-        // Small whole numbers add up to the same in any order.
+        // Small whole numbers have the same sum in any order.
         if self == Loose::No || error.iter().all(|e| *e == 0.0) {
             Bound::Exact
         } else {
@@ -32,7 +33,7 @@ impl Loose {
     }
 }
 
-/// A fold in the making.
+/// A fold in progress.
 pub(super) struct Folding<'a> {
     step: Runner<'a>,
     start: Runner<'a>,
@@ -41,12 +42,12 @@ pub(super) struct Folding<'a> {
     first: bool,
     pub(super) state: Vec<u64>,
     pub(super) loose: Vec<Loose>,
-    /// Per field: sum of magnitudes, or of their logarithms.
+    /// Per field: the sum of magnitudes, or of their logarithms.
     size: Vec<f64>,
     /// Per field: whether all contributions are multiples of 1/64.
     whole: Vec<bool>,
     terms: usize,
-    /// Traps of folds that need an element and have none.
+    /// Traps of empty folds that need an element.
     empty: Vec<Trap>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Folding<'a> {
         f
     }
 
-    /// Takes in some elements. That there are none, where one is needed, is found at `when`.
+    /// Folds some elements. A missing first element is reported at `when`.
     pub(super) fn all(&mut self, of: Range<usize>, when: When) {
         of.for_each(|i| self.step(i));
         if self.state.is_empty() {
@@ -109,7 +110,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// Takes in an element.
+    /// Folds one element.
     pub(super) fn step(&mut self, i: usize) {
         let element = row(&[self.data], i);
         if self.first && self.state.is_empty() {
@@ -131,7 +132,7 @@ impl<'a> Folding<'a> {
             .run(&[self.state.clone(), element].concat(), When::Element(i));
     }
 
-    /// Counts what a contribution adds to the possible error.
+    /// Adds a contribution to the error bound.
     fn join(&mut self, contribution: &[u64]) {
         self.terms += 1;
         for (k, l) in self.loose.iter().enumerate() {
@@ -145,7 +146,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// The error that reassociation may make in a field so far.
+    /// The reassociation error of a field so far.
     pub(super) fn error(&self, k: usize) -> f64 {
         let ty = self.types[k];
         let n = self.terms as f64 + 2.0;
@@ -157,7 +158,7 @@ impl<'a> Folding<'a> {
         match self.loose[k] {
             Loose::No => 0.0,
             Loose::Dealt => f64::INFINITY,
-            // Partial sums that overflow in one order need not in another.
+            // Partial sums may overflow in one order and not in another.
             Loose::Sum(_) if self.whole[k] && self.size[k] * epsilon(ty) < 1.0 / 64.0 => 0.0,
             Loose::Sum(_) if self.size[k] >= greatest / 2.0 => f64::INFINITY,
             Loose::Sum(_) => 2.0 * n * epsilon(ty) * self.size[k],
@@ -166,7 +167,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// How far its fields may be off.
+    /// The error bounds of its fields.
     pub(super) fn bounds(&self, entry: impl Fn(f64) -> Vec<f64>) -> Vec<Bound> {
         if self.state.is_empty() {
             return vec![Bound::Exact; self.types.len()];
@@ -185,7 +186,7 @@ impl<'a> Folding<'a> {
     }
 }
 
-/// Which fields are float sums or products that backends may reassociate.
+/// The fields that are float sums or products, which backends may reassociate.
 fn loose(fold: &Fold, types: &[Ty]) -> Vec<Loose> {
     let step = &fold.step;
     let width = types.len();

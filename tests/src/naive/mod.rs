@@ -1,7 +1,8 @@
-//! The naive evaluator: one node after the other over `Vec`s, nothing fused, nothing shared but nodes.
+//! The naive evaluator: one node after another over `Vec`s, without fusion.
 //!
-//! Values are canonical words, one column per field. It collects *all* traps; [`order`] says which one
-//! counts once the schedule of loops is known. Floats that a backend may reassociate come with a bound.
+//! Values are canonical words, one column per field. It collects *all* traps; [`order`] selects the
+//! reported one once the schedule of loops is known. Floats that a backend may reassociate have an
+//! error bound.
 
 mod asked;
 mod body;
@@ -23,10 +24,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The stable name of a node.
+/// Identifies a node by its address.
 pub type Key = *const Node;
 
-/// A node's result.
+/// Holds the result of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// A delayed scalar's fields.
@@ -36,27 +37,27 @@ pub enum Data {
 }
 
 impl Data {
-    /// The columns of an array; none for a scalar.
+    /// Returns the columns of an array, or none for a scalar.
     pub fn columns(&self) -> &[Vec<u64>] {
         match self {
             Data::Array(c, _) => c,
             Data::Scalar(_) => &[],
         }
     }
-    /// The length of an array; 0 for a scalar.
+    /// Returns the length of an array, or 0 for a scalar.
     pub fn len(&self) -> usize {
         match self {
             Data::Array(_, n) => *n,
             Data::Scalar(_) => 0,
         }
     }
-    /// Whether this is an array without elements.
+    /// Returns whether this is an array without elements.
     pub fn is_empty(&self) -> bool {
         matches!(self, Data::Array(_, 0))
     }
 }
 
-/// When in the life of its loop something happens.
+/// Describes a time in the run of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum When {
     /// Before the first iteration.
@@ -67,66 +68,67 @@ pub enum When {
     Done,
 }
 
-/// A trap that a node may raise.
+/// Describes a trap that a node may raise.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trap {
-    /// When, in elements of the rate at which the node runs.
+    /// Its time, in elements of the node's rate.
     pub when: When,
-    /// What went wrong.
+    /// Its kind.
     pub kind: TrapKind,
-    /// What is reported with it.
+    /// Its payload.
     pub payload: Vec<Const>,
-    /// The field whose computation it is; none if the node always does it.
+    /// The field whose computation traps, or `None` if the shared part does.
     pub field: Option<u32>,
 }
 
-/// An element's field that is read at an index.
+/// Describes a read of an element's field at an index.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// When, in elements of the rate at which the reader runs.
+    /// Its time, in elements of the reader's rate.
     pub when: When,
-    /// The reader's field for whose computation it is; none if it always is.
+    /// The reader's field that needs it, or `None` for the shared part.
     pub field: Option<u32>,
     /// The array and its field.
     pub array: (Arc<Node>, u32),
-    /// The index, which is inside.
+    /// The index, which is in bounds.
     pub index: usize,
 }
 
-/// How far a field may be from the naive value: per element for arrays.
+/// Bounds the distance from the naive value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Bound {
-    /// Not at all.
+    /// No difference.
     Exact,
-    /// At most this far, per element (one entry for scalars). Infinite: anything goes.
+    /// At most this difference, per element (one entry for scalars). Infinity allows any value.
     Within(Vec<f64>),
 }
 
-/// What the evaluator knows of a node.
+/// Holds the evaluation of a node.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
-    /// Its value (of safe operands where it trapped).
+    /// Its value, with safe operands substituted where it trapped.
     pub data: Data,
-    /// Per field of a float fold or scan that backends may reassociate.
+    /// Per field: the bound for a float fold or scan that backends may reassociate.
     pub bounds: Vec<Bound>,
     /// All traps.
     pub traps: Vec<Trap>,
-    /// The elements that it reads at an index, of arrays whose computation may trap.
+    /// Its reads at an index, of arrays whose computation may trap.
     pub reads: Vec<Read>,
-    /// Whether it traps, or something that it depends on.
+    /// Whether it or one of its dependencies traps.
     pub may_trap: bool,
-    /// For what keeps some elements: which element of the input each element was.
+    /// For selectors: the input index of each element.
     pub origin: Vec<usize>,
-    /// For a merge: how many elements of each input were taken before each attempt to take a further one.
+    /// For merges: the number of elements taken from each input before each attempt to take
+    /// another.
     pub taken: Vec<Vec<usize>>,
-    /// For what stops before the end: how many elements of the input it looked at.
+    /// For early exits: the number of input elements inspected.
     pub looked_at: Option<usize>,
-    /// Whether it depends on a value that is not known to the bit.
+    /// Whether it depends on a value that is not exact to the bit.
     pub tainted: bool,
 }
 
 impl Evaluated {
-    /// Adds traps that were not there before.
+    /// Adds traps without duplicates.
     fn add_traps(&mut self, traps: Vec<Trap>) {
         for trap in traps {
             if !self.traps.iter().rev().take(16).any(|t| *t == trap) {
@@ -136,19 +138,19 @@ impl Evaluated {
     }
 }
 
-/// Evaluates nodes and remembers what they gave.
+/// Evaluates nodes, and caches the results.
 #[derive(Default, Debug)]
 pub struct Naive {
-    /// With the node, so that its address stays taken.
+    /// The node is kept, so that its address stays in use.
     memo: HashMap<Key, (Arc<Node>, Rc<Evaluated>)>,
-    /// Values taken for reassociated nodes in place of the naive ones, once they were compared.
+    /// Engine values of reassociated nodes, used instead of the naive ones after a comparison.
     anchors: HashMap<Key, Data>,
-    /// What the node that is being evaluated has read.
+    /// Reads of the node under evaluation.
     reads: RefCell<Vec<Read>>,
 }
 
 impl Naive {
-    /// An evaluator that goes on with these values for reassociated nodes.
+    /// Creates an evaluator with these values for reassociated nodes.
     pub fn with_anchors(anchors: HashMap<Key, Data>) -> Naive {
         Naive {
             anchors,
@@ -156,12 +158,12 @@ impl Naive {
         }
     }
 
-    /// What is known of a node that was evaluated.
+    /// Returns the evaluation of a node.
     pub fn get(&self, node: &Arc<Node>) -> Option<&Rc<Evaluated>> {
         self.memo.get(&Arc::as_ptr(node)).map(|(_, e)| e)
     }
 
-    /// Evaluates a node and all it depends on.
+    /// Evaluates a node and its dependencies.
     pub fn eval(&mut self, root: &Arc<Node>) -> Rc<Evaluated> {
         let mut stack = vec![(root.clone(), false)];
         while let Some((node, ready)) = stack.pop() {
@@ -198,14 +200,14 @@ impl Naive {
         e
     }
 
-    /// Notes that an element is read, if computing it may trap.
+    /// Notes a read of an element whose computation may trap.
     fn read(&self, read: Read) {
         if self.get(&read.array.0).is_some_and(|e| e.may_trap) {
             self.reads.borrow_mut().push(read);
         }
     }
 
-    /// The value that users of a node see.
+    /// The value that consumers of a node see.
     fn seen(&self, node: &Arc<Node>) -> &Data {
         self.anchors
             .get(&Arc::as_ptr(node))
@@ -213,7 +215,7 @@ impl Naive {
     }
 }
 
-/// Everything that a node depends on.
+/// Lists the dependencies of a node.
 pub fn links(node: &Node) -> Vec<Arc<Node>> {
     let mut out = node.inputs.to_vec();
     for body in node.kind.bodies() {
@@ -225,7 +227,7 @@ pub fn links(node: &Node) -> Vec<Arc<Node>> {
     out
 }
 
-/// Every node below some roots, users before what they use.
+/// Lists the nodes below some roots, consumers before their operands.
 pub fn reachable(roots: &[Arc<Node>]) -> Vec<Arc<Node>> {
     let mut order = Vec::new();
     let mut entered: HashMap<Key, ()> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What each kind of node computes, as its documentation says, with plain loops.
+//! Evaluation of each kind of node by plain loops, following its documentation.
 
 use super::body::Runner;
 use super::fold::{Folding, Loose};
@@ -141,7 +141,7 @@ pub(super) fn row(inputs: &[&Data], i: usize) -> Vec<u64> {
         .collect()
 }
 
-/// One element of an input after the other, as the step says.
+/// Merges inputs one element at a time, as the step decides.
 fn merge(naive: &Naive, body: &Body, node: &Node, inputs: &[&Data], e: &mut Evaluated) {
     let mut step = Runner::new(naive, body);
     let first = inputs.len() + MERGE_CHECK;
@@ -225,7 +225,7 @@ fn take(naive: &Naive, n: &Body, input: &Data, e: &mut Evaluated) {
     e.looked_at = (wanted <= input.len() as u64).then_some(taken);
 }
 
-/// The length of inputs that are consumed together; a trap where they differ.
+/// The common length of inputs in step, or a trap if they differ.
 pub(super) fn in_step(inputs: &[&Data], traps: &mut Vec<Trap>) -> usize {
     let expected = inputs[0].len();
     for got in inputs[1..]
@@ -244,7 +244,8 @@ pub(super) fn in_step(inputs: &[&Data], traps: &mut Vec<Trap>) -> usize {
     inputs.iter().map(|d| d.len()).min().unwrap_or(0)
 }
 
-/// A function of each index, each field on its own so that its traps are known to be its.
+/// A function of each index. Each field is evaluated separately, so that its traps are known to be
+/// its own.
 fn elementwise(
     naive: &Naive,
     body: &Body,
@@ -306,7 +307,7 @@ fn scan(
     (e.data, e.bounds) = running.finish(&run);
 }
 
-/// The states that folds go through.
+/// The successive states of folds.
 pub(super) struct Running {
     columns: Vec<Vec<u64>>,
     errors: Vec<Vec<f64>>,
@@ -320,7 +321,7 @@ impl Running {
         }
     }
 
-    /// Goes on with some elements of a fold's data.
+    /// Folds some elements, and records the states.
     pub(super) fn push(&mut self, run: &mut Folding<'_>, of: Range<usize>, kind: ScanKind) {
         for i in of {
             if kind == ScanKind::Inclusive {
@@ -333,7 +334,7 @@ impl Running {
         }
     }
 
-    /// Adds where a fold is now.
+    /// Records the current state of a fold.
     pub(super) fn push_state(&mut self, run: &Folding<'_>) {
         for k in 0..self.columns.len() {
             self.columns[k].push(run.state[k]);
@@ -341,7 +342,7 @@ impl Running {
         }
     }
 
-    /// All states, and how far they may be off; `run` is any fold that they come from.
+    /// All states and their error bounds; `run` is any of the folds.
     pub(super) fn finish(self, run: &Folding<'_>) -> (Data, Vec<Bound>) {
         let n = self.columns[0].len();
         let bound = |(l, e): (&Loose, Vec<f64>)| l.bound(e);
@@ -350,7 +351,7 @@ impl Running {
     }
 }
 
-/// What is in the base in the end; `seen` has what the places were, each time before or after something was put there.
+/// The final contents of the base. `seen` collects the values before or after each update.
 fn scatter(
     naive: &Naive,
     combine: Option<&Body>,

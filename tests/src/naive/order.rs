@@ -1,4 +1,4 @@
-//! Which trap counts: the first by loop, then by steps taken before it, then by combinator.
+//! Selection of the reported trap: first by loop, then by step, then by combinator.
 
 use super::asked::Asked;
 use super::{Demand, Evaluated, Naive, Trap, When, pulled, reachable};
@@ -11,27 +11,30 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How the engine plans to run a graph.
+/// Describes an engine's plan for a graph.
 pub trait Schedule {
-    /// The (first) loop that runs a node and its combinator there; none for names of other nodes, and for
-    /// those that are only computed where others read them.
+    /// Returns the first loop that runs a node, and its combinator there.
+    ///
+    /// Aliases and nodes that are only inlined have none.
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
-    /// A node's combinators that may trap like this in a loop that computes it, or elements of it: the first
-    /// and the last.
+    /// Returns the first and the last combinator of a node that may trap like this.
+    ///
+    /// The loop computes the node or elements of it.
     fn combinators(
         &self,
         node: &Arc<Node>,
         at: usize,
         kind: TrapKind,
     ) -> Option<RangeInclusive<u32>>;
-    /// Whether the order in which a loop comes to elements is the plan's: it runs over those of segments, advances streams
-    /// on demand, or has phases.
+    /// Returns whether the plan determines a loop's element order.
+    ///
+    /// That holds for segments, on-demand streams, and phases.
     fn runs_in_any_order(&self, at: usize) -> bool;
-    /// Whether elements of a node are computed where they are read at an index.
+    /// Returns whether a node is inlined where it is read at an index.
     fn is_pulled(&self, node: &Arc<Node>) -> bool;
-    /// Whether a loop keeps an array, or some of its fields, in memory.
+    /// Returns whether a loop stores an array or some of its fields.
     fn is_kept(&self, node: &Arc<Node>) -> bool;
-    /// What the builder, which simplifies, made of a node. Demand is that of what it made.
+    /// Returns the node after simplification by the builder, which determines demand.
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>>;
 }
 
@@ -42,7 +45,7 @@ impl PartialEq for Candidate {
     }
 }
 
-/// For people.
+/// For messages.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let payload: Vec<String> = self
@@ -60,42 +63,44 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// A trap that may be the one that is reported.
+/// Describes a trap that may be the reported one.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The node at fault.
+    /// The trapping node.
     pub node: Arc<Node>,
-    /// What went wrong.
+    /// Its kind.
     pub kind: TrapKind,
-    /// What is reported with it.
+    /// Its payload.
     pub payload: Vec<Const>,
 }
 
-/// What a run of a graph must come to.
+/// Lists valid outcomes of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expected {
     /// Values.
     Values,
-    /// One of these traps: they are first, and in one combinator at one element. Of a node that is several combinators
-    /// there, each may be the one. In a loop over segments, or one that
-    /// advances streams on demand, any trap may be the first; so may lengths of segments that do not fit, and what a `take_while` may
-    /// leave out, in the whole program.
+    /// One of these traps. They are first, in one combinator at one element. If the node has
+    /// several combinators there, any of them is allowed. In a loop over segments or on-demand
+    /// streams, any trap may be first. The same holds for the whole program if segment lengths do
+    /// not fit, or if an exit may cut elements.
     Traps(Vec<Candidate>),
-    /// Some trap: an array in memory is zipped with what a filter leaves or with segments' elements, and
-    /// how many these are turns out at an element, or at the end.
+    /// Some trap. An array in memory is zipped with filtered elements or segments' elements, whose
+    /// number is known only at an element or at the end.
     SomeTrap,
-    /// Values, or one of these traps: they are in elements that nothing asks for, but that a plan may
-    /// compute, since they are beside those that are asked for.
+    /// Values, or one of these traps. They are in elements without requests that a plan may compute
+    /// next to requested ones.
     ValuesOr(Vec<Candidate>),
-    /// A trap hangs on a value that is not known to the bit.
+    /// A trap depends on a value that is not exact to the bit.
     Unknown,
 }
 
-/// What forcing `roots` must come to under a schedule. All roots are evaluated.
+/// Computes the valid outcomes of forcing `roots` under a schedule.
+///
+/// All roots are evaluated.
 pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
     let mut asked_for: Vec<(usize, When, RangeInclusive<u32>, Candidate)> = vec![];
     let mut unasked: Vec<Candidate> = vec![];
-    // Lengths are checked in whichever loop first goes by them, even if others asked for that.
+    // The first loop with both lengths checks them, even if the request came from elsewhere.
     let mut anywhere: Vec<Candidate> = vec![];
     let (mut unknown, mut counted) = (false, false);
     let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
@@ -153,7 +158,7 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
                     continue;
                 }
                 let in_any_order = segmented.contains(&at) || schedule.runs_in_any_order(at);
-                // What is needed while something lives comes behind what goes on, in each iteration.
+                // In each iteration, parts with a limited lifetime run after the unlimited parts.
                 let all = if ended.contains(&at) { 0..=0 } else { all };
                 asked_for.push(match in_any_order {
                     true => (at, When::Init, 0..=0, candidate.clone()),
@@ -180,8 +185,8 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
     }
 }
 
-/// The loops that have a node of some kind. In which order segments and parts of an append come is the plan's, as is
-/// that of streams which a loop advances on demand.
+/// The loops that have a node of some kind. The plan determines the order of segments, of an
+/// append's parts, and of on-demand streams.
 fn loops_with(
     roots: &[Arc<Node>],
     schedule: &dyn Schedule,
@@ -194,10 +199,10 @@ fn loops_with(
         .collect()
 }
 
-/// Whether a node's inputs may be counted as they come: some are in memory and others are not, or the
-/// lengths of segments say how many there are.
+/// Whether a node's inputs may be counted during the loop. Some are in memory and others are not,
+/// or segment lengths give their number.
 fn is_counted(node: &Node) -> bool {
-    // A merge says itself how many there are.
+    // A merge determines its own length.
     if let Kind::Merge(_) = node.kind {
         return false;
     }
@@ -206,7 +211,7 @@ fn is_counted(node: &Node) -> bool {
     some || node.inputs.iter().any(is_of_segments)
 }
 
-/// Whether an array's elements are those of segments, as far as its inputs in step tell.
+/// Whether an array's elements are those of segments, judged by its inputs in step.
 fn is_of_segments(node: &Arc<Node>) -> bool {
     let mut stack = vec![node];
     while let Some(n) = stack.pop() {
@@ -222,7 +227,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
     false
 }
 
-/// A time of a node's rate as a time of loop `at`.
+/// A time at a node's rate as a time of loop `at`.
 pub(super) fn in_loop(
     naive: &Naive,
     node: &Arc<Node>,
@@ -236,7 +241,7 @@ pub(super) fn in_loop(
     }
 }
 
-/// Steps that loop `at` has taken before element `i` of the rate at which `node` runs.
+/// The number of steps of loop `at` before element `i` at the rate of `node`.
 fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Schedule) -> usize {
     let (mut node, mut i) = (node.clone(), i);
     while let Some(input) = stream(&node) {
@@ -259,7 +264,7 @@ fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Sc
     i
 }
 
-/// Whether a loop has a node. A pack that nobody keeps is no combinator anywhere: it only says which elements there are.
+/// Whether a loop has a node. A pack that is not stored is no combinator: it only selects elements.
 fn is_in_loop(node: &Arc<Node>, at: usize, schedule: &dyn Schedule) -> bool {
     match schedule.place(node) {
         Some((l, _)) => l == at,
@@ -267,17 +272,17 @@ fn is_in_loop(node: &Arc<Node>, at: usize, schedule: &dyn Schedule) -> bool {
     }
 }
 
-/// The input in whose steps a node runs.
+/// The input that drives a node's steps.
 fn stream(node: &Node) -> Option<&Arc<Node>> {
     match node.kind {
-        // The indices of an array may be made where the array is.
+        // A generator over an array's indices may run in that array's loop.
         Kind::Generate(Len::Delayed(ref n), _) if matches!(n.kind, Kind::Len) => n.inputs.first(),
-        // A base advances nothing.
+        // A base drives no steps.
         ref kind => node.inputs.get(usize::from(kind.facts().has_base)),
     }
 }
 
-/// Follows names to the node that computes a field.
+/// Follows aliases to the node that computes a field.
 pub(super) fn resolve(node: &Arc<Node>, field: u32) -> Option<(Arc<Node>, u32)> {
     let (mut node, mut field) = (node.clone(), field);
     loop {

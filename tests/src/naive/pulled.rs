@@ -1,5 +1,4 @@
-//! Elements that are computed where they are read at an index: which, when first, and for which
-//! reader.
+//! Inlined elements: their first computation per reader.
 
 use super::order::{in_loop, resolve};
 use super::{Demand, Key, Naive, Read, Schedule, Trap, When, reachable};
@@ -7,17 +6,20 @@ use livefusion::ast::{Kind, Node, Term};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// When an element's field is first computed: loop and time.
+/// The first computation of an element's field: loop and time.
 type First = HashMap<(usize, u32), (usize, When)>;
 
-/// For each pulled node: when its elements' fields are first computed for a reader, by loop and
-/// time.
+/// Holds the first computation of inlined nodes' fields.
+///
+/// Each entry is the loop and the time, per element and field.
 #[derive(Default)]
 pub struct Computed {
     first: HashMap<Key, First>,
 }
 
-/// Follows reads from the nodes that loops run to what is computed for them, as far as these take place.
+/// Follows reads from the nodes of loops to inlined nodes.
+///
+/// Only reads that take place count.
 pub fn computed(
     naive: &Naive,
     roots: &[Arc<Node>],
@@ -26,7 +28,7 @@ pub fn computed(
     takes_place: impl Fn(&Arc<Node>, &Read) -> bool,
 ) -> Computed {
     let mut computed = Computed::default();
-    // Users come before what they use.
+    // Consumers come before their operands.
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
         let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
@@ -47,7 +49,7 @@ pub fn computed(
 }
 
 impl Computed {
-    /// When a pulled node's trap first happens for a reader.
+    /// Returns the first time of an inlined node's trap for a reader.
     pub fn first(&self, node: &Arc<Node>, trap: &Trap) -> Option<(usize, When)> {
         let When::Element(i) = trap.when else {
             return None;
@@ -73,7 +75,7 @@ impl Computed {
         }
     }
 
-    /// What a pulled node's elements need in turn.
+    /// Follows the operands of an inlined node's elements.
     fn through(&mut self, schedule: &dyn Schedule, node: &Arc<Node>, built: &Node, reads: &[Read]) {
         let Some(times) = self.first.get(&Arc::as_ptr(node)).cloned() else {
             return;

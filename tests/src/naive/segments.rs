@@ -1,4 +1,4 @@
-//! What is computed segment by segment, with plain loops over each.
+//! Segmented nodes, evaluated by plain loops over each segment.
 
 use super::body::Runner;
 use super::fold::Folding;
@@ -10,12 +10,13 @@ use loop_lang::types::Const;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// More elements than any test makes. A length that is not far beyond any memory would be tried.
+/// A limit above any test's element count. Larger lengths up to `NONSENSE` would actually be
+/// allocated.
 const MOST: u64 = 10_000_000;
 const NONSENSE: u64 = 1 << 48;
 
-/// Where each segment is in data of `room` elements. One that does not fit into what is left of it is a
-/// trap and counts as empty, and so is it a trap if data is left in the end.
+/// The range of each segment in data of `room` elements. A segment that exceeds the remaining data
+/// traps and counts as empty. Remaining data at the end is also a trap.
 fn cut(lengths: &Data, room: usize, traps: &mut Vec<Trap>) -> Vec<Range<usize>> {
     let mut at = 0;
     let mut segments = Vec::with_capacity(lengths.len());
@@ -36,7 +37,7 @@ fn cut(lengths: &Data, room: usize, traps: &mut Vec<Trap>) -> Vec<Range<usize>> 
         .iter()
         .copied()
         .reduce(u64::saturating_add);
-    // Of data that is read beside its segments, only the number of all elements tells.
+    // For data read at the segments' rate, only the total number of elements decides.
     for needed in [at as u64, all.unwrap_or(0)] {
         if needed != room as u64 {
             traps.push(misfit(When::Done, needed, room as u64));
@@ -54,7 +55,8 @@ fn misfit(when: When, needed: u64, room: u64) -> Trap {
     }
 }
 
-/// Elements made for each segment; each field on its own so that its traps are known to be its.
+/// Elements generated for each segment. Each field is evaluated separately, so that its traps are
+/// known to be its own.
 pub(super) fn expand(naive: &Naive, body: &Body, inputs: &[&Data], e: &mut Evaluated) {
     let segments = in_step(inputs, &mut e.traps);
     let lengths = &inputs[0].columns()[0][..segments];
@@ -80,7 +82,7 @@ pub(super) fn expand(naive: &Naive, body: &Body, inputs: &[&Data], e: &mut Evalu
     e.data = Data::Array(columns, n);
 }
 
-/// Each segment folded on its own.
+/// Folds each segment.
 pub(super) fn fold(
     naive: &Naive,
     fold: &Fold,
@@ -94,7 +96,7 @@ pub(super) fn fold(
     });
 }
 
-/// A scan that starts anew with each segment.
+/// A scan that restarts with each segment.
 pub(super) fn scan(
     naive: &Naive,
     (fold, kind): (&Fold, ScanKind),
@@ -107,7 +109,7 @@ pub(super) fn scan(
     });
 }
 
-/// Runs over each segment from the start.
+/// Restarts the fold for each segment.
 fn anew(
     naive: &Naive,
     fold: &Fold,
@@ -128,7 +130,8 @@ fn anew(
     (e.data, e.bounds) = running.finish(&run);
 }
 
-/// Each segment in order: its rows, or where they were. The words of unsigned integers are their order.
+/// Sorts each segment: its rows, or their indices. The words of unsigned integers have the order of
+/// their values.
 pub(super) fn sort(sorted: Sorted, inputs: &[&Data], e: &mut Evaluated) {
     let keys = inputs[1].columns();
     let mut places: Vec<usize> = vec![];
@@ -149,7 +152,7 @@ pub(super) fn sort(sorted: Sorted, inputs: &[&Data], e: &mut Evaluated) {
     e.data = Data::Array(columns, places.len());
 }
 
-/// How many tags of each segment are true.
+/// Counts the true tags of each segment.
 pub(super) fn count(inputs: &[&Data], e: &mut Evaluated) {
     let tags = &inputs[1].columns()[0];
     let of = |s: Range<usize>| tags[s].iter().filter(|t| **t != 0).count() as u64;

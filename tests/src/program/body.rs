@@ -6,30 +6,30 @@ use crate::scalar;
 use loop_lang::op::{Op, Sig};
 use loop_lang::types::{Const, Ty};
 
-/// What a body may capture.
+/// Lists the nodes that a body may capture.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// Delayed scalars: step, types.
     pub scalars: Vec<(usize, Vec<Ty>)>,
     /// Arrays: step, types, length.
     pub arrays: Vec<(usize, Vec<Ty>, usize)>,
-    /// Whether terms may trap at all.
+    /// Whether terms must not trap.
     pub pure: bool,
-    /// Whether conditions have arms that share a term which may trap.
+    /// Whether conditions may have arms that share a trapping term.
     pub shares: bool,
 }
 
-/// A body in the making.
+/// Builds a body.
 pub struct Maker<'a> {
     rng: &'a mut Rng,
     scope: &'a Scope,
     body: Body,
     types: Vec<Ty>,
-    /// Terms that may be used: those of loops that have ended may not.
+    /// Whether each term is in scope: variables of finished loops are not.
     usable: Vec<bool>,
 }
 
-/// A random body with parameters and results of these types.
+/// Returns a random body with parameters and results of these types.
 pub fn random(rng: &mut Rng, scope: &Scope, params: &[Ty], results: &[Ty]) -> Body {
     let mut m = Maker::new(rng, scope, params);
     let depth = 1 + m.rng.below(3);
@@ -37,7 +37,7 @@ pub fn random(rng: &mut Rng, scope: &Scope, params: &[Ty], results: &[Ty]) -> Bo
     m.finish(results)
 }
 
-/// A body that gives literals.
+/// Returns a body of literals.
 pub fn literals(values: &[Const]) -> Body {
     Body {
         terms: values.iter().map(|c| Term::Lit(*c)).collect(),
@@ -47,7 +47,7 @@ pub fn literals(values: &[Const]) -> Body {
 }
 
 impl<'a> Maker<'a> {
-    /// A body with these parameters and nothing else yet.
+    /// Creates a body with these parameters and no other terms.
     pub fn new(rng: &'a mut Rng, scope: &'a Scope, params: &[Ty]) -> Maker<'a> {
         let terms = (0..params.len() as u32).map(Term::Param).collect();
         let body = Body {
@@ -65,7 +65,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The body.
+    /// Returns the body.
     pub fn finish(mut self, results: Vec<usize>) -> Body {
         self.body.results = results;
         self.body
@@ -79,7 +79,7 @@ impl<'a> Maker<'a> {
         self.types.len() - 1
     }
 
-    /// The type of a term.
+    /// Returns the type of a term.
     pub fn ty(&self, term: usize) -> Ty {
         self.types[term]
     }
@@ -109,7 +109,7 @@ impl<'a> Maker<'a> {
         (!fit.is_empty()).then(|| self.rng.pick(&fit))
     }
 
-    /// An expression of a type.
+    /// Adds an expression of a type.
     pub fn expr(&mut self, ty: Ty, depth: usize) -> usize {
         if depth == 0 || self.types.len() > 40 {
             if self.rng.chance(75)
@@ -217,7 +217,8 @@ impl<'a> Maker<'a> {
         self.no_nan(x)
     }
 
-    /// The sign and payload of a NaN carry no meaning: what looks at them must not get one.
+    /// Replaces NaN. Its sign and payload carry no meaning, so operators that inspect bits must not
+    /// see it.
     fn no_nan(&mut self, x: usize) -> usize {
         let ty = self.types[x];
         let ok = self.op(Op::Eq, &[x, x], Ty::Bool);
@@ -234,7 +235,8 @@ impl<'a> Maker<'a> {
         self.push(Term::Cond(c, x, y), ty)
     }
 
-    /// Two conditions with arms that share a term which may trap; the test of the second may depend on the first.
+    /// Two conditions with arms that share a trapping term. The second test may depend on the first
+    /// condition.
     fn sharing_conds(&mut self, ty: Ty, depth: usize) -> usize {
         let d = depth - 1;
         let divided = if ty.is_int() { ty } else { Ty::I64 };
@@ -281,7 +283,7 @@ impl<'a> Maker<'a> {
         self.at(s, f as u32, ty, n, depth)
     }
 
-    /// A read of an array at a random index, mostly inside.
+    /// Adds a read of an array at a random index, mostly in bounds.
     pub fn at(&mut self, step: usize, field: u32, ty: Ty, len: usize, depth: usize) -> usize {
         let x = self.expr(Ty::U64, depth - 1);
         let inside = len > 0 && self.rng.chance(85);
@@ -295,7 +297,7 @@ impl<'a> Maker<'a> {
         self.push(Term::At(step, field, index, checked), ty)
     }
 
-    /// A few iterations over a random state: a counter bounds them.
+    /// A few iterations over a random state, bounded by a counter.
     fn scalar_loop(&mut self, ty: Ty, depth: usize) -> usize {
         let zero = self.lit(Const::u64(0));
         let mut types = vec![Ty::U64, ty];

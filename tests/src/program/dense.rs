@@ -1,12 +1,14 @@
-//! Dense programs: very few elements of one type, used in drawn ways, and so is all that is made of them. What is asked
-//! to be in memory is anything that is as long.
+//! Dense programs: few short arrays of one type, used in many random ways.
+//!
+//! Derived arrays are used in the same ways. Any array of a suitable length may replace one in
+//! memory.
 
 use super::random::{Making, Way};
 use crate::patterns::Use;
 use loop_lang::types::Ty;
 
 impl Making {
-    /// Some arrays, and uses of these and of what is made of them.
+    /// Creates some arrays, and uses of them and of derived arrays.
     pub(super) fn entangle(&mut self) {
         for n in self.lengths {
             self.memory(n);
@@ -24,7 +26,7 @@ impl Making {
         }
     }
 
-    /// In place of an array in memory: one that there is.
+    /// An existing array in place of one in memory.
     pub(super) fn dense_array(&mut self, n: usize, types: &[Ty]) -> Option<usize> {
         if self.options.way != Way::Dense || !self.rng.chance(90) {
             return None;

@@ -1,5 +1,6 @@
-//! Steps that need only some first elements of an array, and elements behind these that must not be computed:
-//! they are divisions by zero.
+//! Steps that need only the first elements of an array.
+//!
+//! Later elements divide by zero, so they must not be computed.
 
 use super::body::{self, Maker, Scope};
 use super::random::Making;
@@ -10,7 +11,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Making {
-    /// An array's first elements, by a test or a number.
+    /// An array's first elements, by a predicate or a number.
     pub(super) fn first_elements(&mut self) -> Option<usize> {
         let of = self.array()?;
         match self.rng.chance(50) {
@@ -19,8 +20,8 @@ impl Making {
         }
     }
 
-    /// What comes before some element of an array, often of one that is an error further on: for one consumer
-    /// of the array, while others may want all of it.
+    /// The elements before some element of an array. Often a later element is an error. Other
+    /// consumers may need the whole array.
     pub(super) fn exited(&mut self, array: usize) -> Option<usize> {
         if self.rng.chance(12) {
             return self.crossed(array);
@@ -37,8 +38,8 @@ impl Making {
         self.add(Step::TakeWhile(from, test, inclusive))
     }
 
-    /// Three exits of an array, of which each needs two of three that are made of it: what the two that need one of these
-    /// have in common may be an error where only the third goes on.
+    /// Three exits of an array, each of which needs two of three derived arrays. The shared part of
+    /// two exits may be an error where only the third continues.
     fn crossed(&mut self, array: usize) -> Option<usize> {
         let mut made = Vec::new();
         for _ in 0..3 {
@@ -71,7 +72,7 @@ impl Making {
         last
     }
 
-    /// Whether the first of several columns is not a number.
+    /// A predicate: the first of several columns differs from a number.
     fn differs(&mut self, types: &[Ty], number: u64) -> Body {
         let no_scope = Scope::default();
         let mut m = Maker::new(&mut self.rng, &no_scope, types);
@@ -80,7 +81,7 @@ impl Making {
         m.finish(vec![test])
     }
 
-    /// The first element of an array that is an error.
+    /// The first failing element of an array.
     fn fails_at(&self, array: usize) -> Option<usize> {
         let traps = &self.naive.get(&self.plain[array])?.traps;
         let elements = traps.iter().filter_map(|t| match t.when {
@@ -90,7 +91,8 @@ impl Making {
         elements.min()
     }
 
-    /// Between what may be an error and an exit. Where the elements are others, so is the test.
+    /// A step between a possible error and an exit. If the elements change type, so does the
+    /// predicate.
     fn between(&mut self, hazard: usize, test: Body) -> Option<(usize, Body)> {
         let other = match self.rng.below(10) {
             0..4 => return Some((hazard, test)),
@@ -103,8 +105,8 @@ impl Making {
         Some((other, self.test(other)))
     }
 
-    /// An array's elements as whole numbers, and the quotients by one of them: an error where that is. With a
-    /// test that fails before that mostly.
+    /// An array's elements as whole numbers, with quotients by them, one of which is an error. Also
+    /// a predicate that mostly fails before that element.
     fn hazard(&mut self, array: usize) -> Option<(usize, Body)> {
         let whole = match self.types(array) {
             [Ty::U64] => array,
@@ -138,7 +140,7 @@ impl Making {
         Some((hazard, self.differs(&[Ty::U64; 2], until)))
     }
 
-    /// The first elements of an array, of which there may be none, or fewer.
+    /// The first elements of an array; the number may be zero or exceed its length.
     pub(super) fn taken(&mut self, array: usize) -> Option<usize> {
         if self.rng.chance(30) {
             return self.as_many_as_both(array);
@@ -156,7 +158,7 @@ impl Making {
         self.add(Step::Take(array, n))
     }
 
-    /// An array's first elements and nothing else.
+    /// Only an array's first elements.
     pub(super) fn ended(&mut self, array: usize) -> Option<usize> {
         if self.rng.chance(50) {
             let (test, inclusive) = (self.test(array), self.rng.chance(40));
@@ -178,8 +180,8 @@ impl Making {
         some as u64
     }
 
-    /// `zip_shortest`: the elements of two arrays, at an index or in order, as many as both have; or of one, no more than
-    /// a number.
+    /// `zip_shortest` of two arrays, at an index or in order. Or the elements of one array, limited
+    /// by a number.
     fn as_many_as_both(&mut self, array: usize) -> Option<usize> {
         let mut of = vec![array];
         if self.rng.chance(70) {
@@ -207,7 +209,7 @@ impl Making {
         self.add(Step::Generate(length, body))
     }
 
-    /// The least of some arrays' lengths and a number, which is known if they are.
+    /// The minimum of some arrays' lengths and a number, known if they are.
     fn least_length(&mut self, of: &[usize], most: u64) -> Option<Length> {
         let known: Option<Vec<u64>> = of.iter().map(|a| self.known_len(*a)).collect();
         if let Some(known) = known {
@@ -227,7 +229,7 @@ impl Making {
         Some(Length::Delayed(self.add(Step::Compute(body))?))
     }
 
-    /// `unique`: elements unlike the one before them.
+    /// `unique`: elements that differ from their predecessor.
     pub(super) fn unlike(&mut self, array: usize) -> Option<usize> {
         let types = self.types(array).to_vec();
         let n = types.len();

@@ -1,5 +1,4 @@
-//! Random folds: operators that are associative where they must be, anything where left to right is
-//! promised.
+//! Random folds: associative operators where required, any operator otherwise.
 
 use super::body::{self, Maker, Scope};
 use super::{Body, Fold, Style, Term};
@@ -8,7 +7,9 @@ use crate::scalar;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// A fold over elements of these types; scans take no `First` and no `Aggregate`.
+/// Returns a fold over elements of these types.
+///
+/// Scans use neither `First` nor `Aggregate`.
 pub fn random(rng: &mut Rng, scope: &Scope, elem: &[Ty], for_scan: bool) -> Fold {
     let style = if for_scan {
         rng.weighted(&[75, 25])
@@ -65,7 +66,7 @@ fn sequential(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Fold {
     }
 }
 
-/// The plain operators of a type.
+/// Lists the built-in monoid operators of a type.
 pub fn monoids(ty: Ty) -> &'static [Op] {
     match ty {
         Ty::Bool => &[Op::And, Op::Or, Op::Xor],
@@ -74,7 +75,9 @@ pub fn monoids(ty: Ty) -> &'static [Op] {
     }
 }
 
-/// An associative operator on tuples of these types: parameters are left fields, then right fields.
+/// Returns an associative operator on tuples of these types.
+///
+/// Its parameters are the left fields, then the right fields.
 pub fn associative(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Body {
     let n = elem.len();
     let params = [elem, elem].concat();
@@ -111,7 +114,7 @@ pub fn associative(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Body {
     }
 }
 
-/// The element with the smallest (or greatest) first field; the left one of equal ones.
+/// The element with the smallest (or largest) first field; ties choose the left one.
 fn by_key(rng: &mut Rng, elem: &[Ty]) -> Body {
     let n = elem.len();
     let no_scope = Scope::default();
@@ -157,7 +160,7 @@ fn shifted(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Body {
     m.finish(results)
 }
 
-/// A count and, per field, a fold of its own.
+/// A count, and a separate fold per field.
 fn aggregate(rng: &mut Rng, elem: &[Ty]) -> Fold {
     let no_scope = Scope::default();
     let mut state = vec![Ty::U64];
@@ -186,7 +189,7 @@ fn aggregate(rng: &mut Rng, elem: &[Ty]) -> Fold {
     }
 }
 
-/// The value that an operator joins without a change.
+/// The identity of an operator.
 fn identity(op: Op, ty: Ty) -> Const {
     let float = |x: f64| Const {
         ty,

@@ -1,4 +1,4 @@
-//! Merges: arrays of any rates, of which a step takes one element after the other.
+//! Merges: arrays of any rates, taken one element at a time.
 
 use super::body::Maker;
 use super::random::Making;
@@ -6,17 +6,17 @@ use super::{Step, Term};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// More fields than these no element has.
+/// The limit on fields of an element.
 const WIDEST: usize = 8;
 
 impl Making {
-    /// A merge of two arrays: in some order, in turn, or by flags.
+    /// A merge of two arrays: ordered, alternating, or by flags.
     pub(super) fn merge(&mut self, x: usize, y: usize) -> Option<Step> {
         let (n, m) = (self.data[x].len(), self.data[y].len());
         if self.types(x).len() + self.types(y).len() > WIDEST {
             return None;
         }
-        // Lengths that do not fit are a trap.
+        // Unequal lengths are a trap.
         let in_turn = n == m || self.rng.chance(10);
         match self.rng.below(3) {
             0 if in_turn => Some(self.in_turn(x, y)),
@@ -42,7 +42,8 @@ impl Making {
         self.add(step)
     }
 
-    /// What some order, which need not be one, lets stand first; then what is left where one has ended.
+    /// An ordered merge by a relation that need not be an order. It ends with the rest of one
+    /// input.
     fn in_some_order(&mut self, x: usize, y: usize) -> Step {
         let (params, scope) = (self.params(&[x, y]), self.scope());
         let [more_x, more_y] = [3, 2].map(|k| params.len() - k);
@@ -59,7 +60,7 @@ impl Making {
         Step::Merge(vec![x, y], m.finish(results))
     }
 
-    /// One of each in turn.
+    /// Alternates between the inputs.
     fn in_turn(&mut self, x: usize, y: usize) -> Step {
         let (params, scope) = (self.params(&[x, y]), self.scope());
         let [more_x, more_y, made] = [3, 2, 1].map(|k| params.len() - k);
@@ -81,7 +82,7 @@ impl Making {
         Step::Merge(vec![x, y], m.finish(results))
     }
 
-    /// The one that a flag asks for.
+    /// Selects the input by a flag.
     fn by_flags(&mut self, flags: usize, x: usize, y: usize) -> Step {
         let (params, scope) = (self.params(&[flags, x, y]), self.scope());
         let [more, more_x, more_y, made] = [4, 3, 2, 1].map(|k| params.len() - k);
@@ -103,7 +104,7 @@ impl Making {
         Step::Merge(vec![flags, x, y], m.finish(results))
     }
 
-    /// What the step of a merge sees.
+    /// The parameter types of a merge step.
     fn params(&self, inputs: &[usize]) -> Vec<Ty> {
         let fields = inputs.iter().flat_map(|i| self.types(*i).to_vec());
         let live = inputs.iter().map(|_| Ty::Bool);
@@ -111,8 +112,8 @@ impl Making {
     }
 }
 
-/// The fields of what is taken, behind so many others; of two inputs of different types, those of both, of which one has
-/// none.
+/// The fields of the selected element, after `before` other parameters. For inputs of different
+/// types, the fields of both, with zeros for the missing one.
 fn element(
     m: &mut Maker<'_>,
     left: usize,

@@ -1,5 +1,7 @@
-//! Programs as descriptions, from which a fresh graph is built for every run: forcing leaves results in
-//! nodes, and what is tested must not be.
+//! Programs as descriptions.
+//!
+//! Every run builds a fresh graph, because forcing stores results in nodes, and tests must not see
+//! those.
 
 mod body;
 mod dense;
@@ -30,31 +32,33 @@ use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A program: steps in dependency order, and which of them are forced, in this order.
+/// Holds steps in dependency order, and the forced steps in order.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The steps.
     pub steps: Vec<Step>,
-    /// What is forced.
+    /// The forced steps.
     pub roots: Vec<usize>,
 }
 
-/// One combinator; numbers are earlier steps.
+/// Describes one combinator.
+///
+/// Numbers are earlier steps.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// An array in memory: a type and the words of each field.
+    /// An array in memory: the type and the words of each field.
     Data(Vec<(Ty, Vec<u64>)>),
-    /// A delayed scalar that is known.
+    /// A known delayed scalar.
     Constant(Vec<Const>),
     /// A generator.
     Generate(Length, Body),
     /// A map over inputs in step.
     Map(Vec<usize>, Body),
-    /// Inputs side by side.
+    /// A zip.
     Zip(Vec<usize>),
-    /// Inputs side by side, as far as the shortest goes.
+    /// A zip up to the shortest input.
     ZipShortest(Vec<usize>),
-    /// One element of an input after the other, as a step says.
+    /// A merge, one element at a time, as a step decides.
     Merge(Vec<usize>, Body),
     /// Some fields.
     Fields(usize, Range<u32>),
@@ -66,7 +70,7 @@ pub enum Step {
     Fold(usize, Fold),
     /// A scan.
     Scan(usize, Fold, ScanKind),
-    /// What a scan ends with.
+    /// The final state of a scan.
     ScanTotal(usize),
     /// A scatter: base, indices, values.
     Scatter(usize, usize, usize, Option<Body>),
@@ -76,7 +80,7 @@ pub enum Step {
     Compute(Body),
     /// A length.
     Len(usize),
-    /// Elements made for segments: lengths, arrays with an element per segment.
+    /// Elements generated for segments: lengths, arrays with an element per segment.
     Expand(usize, Vec<usize>, Body),
     /// A fold of segments: lengths, data.
     FoldS(usize, usize, Fold),
@@ -84,19 +88,19 @@ pub enum Step {
     ScanS(usize, usize, Fold, ScanKind),
     /// A sort of segments: lengths, keys.
     SortS(usize, usize, Sorted),
-    /// How many tags are true in segments: lengths, tags.
+    /// The number of true tags in segments: lengths, tags.
     CountS(usize, usize),
-    /// What comes before the first that fails; whether that one is taken too.
+    /// Elements before the first one that fails; the flag includes that one.
     TakeWhile(usize, Body, bool),
-    /// The first elements; how many.
+    /// The first elements, up to a number.
     Take(usize, Body),
-    /// One behind the other.
+    /// A concatenation.
     Append(Vec<usize>),
-    /// A part that is more than one combinator.
+    /// A part built from several combinators.
     Part(Part, Vec<usize>),
 }
 
-/// The length of a generator.
+/// Describes the length of a generator.
 #[derive(Clone, Debug)]
 pub enum Length {
     /// Known.
@@ -107,7 +111,7 @@ pub enum Length {
     Checked(Body),
 }
 
-/// A fold.
+/// Describes a fold.
 #[derive(Clone, Debug)]
 pub struct Fold {
     /// Starting value.
@@ -118,25 +122,25 @@ pub struct Fold {
     pub style: Style,
 }
 
-/// In which order a fold joins.
+/// Describes the order in which a fold combines elements.
 #[derive(Clone, Debug)]
 pub enum Style {
     /// Associative with a start.
     Associative,
-    /// Associative without.
+    /// Associative without a start.
     First,
     /// Left to right.
     Sequential,
-    /// With another state, joined by this.
+    /// With another state type, combined by this body.
     Aggregate(Body),
 }
 
-/// A scalar body.
+/// Describes a scalar body.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// Types of the parameters.
     pub params: Vec<Ty>,
-    /// Terms; operands come first. The first are the parameters.
+    /// Terms; operands come first. The first terms are the parameters.
     pub terms: Vec<Term>,
     /// Scalar loops.
     pub loops: Vec<ScalarLoop>,
@@ -144,7 +148,7 @@ pub struct Body {
     pub results: Vec<usize>,
 }
 
-/// A scalar loop of a body.
+/// Describes a scalar loop of a body.
 #[derive(Clone, Debug, Default)]
 pub struct ScalarLoop {
     /// Starting values.
@@ -155,7 +159,9 @@ pub struct ScalarLoop {
     pub next: Vec<usize>,
 }
 
-/// A scalar term; numbers are earlier terms, unless they are named otherwise.
+/// Describes a scalar term.
+///
+/// Numbers are earlier terms, unless noted.
 #[derive(Clone, Debug)]
 pub enum Term {
     /// A parameter.
@@ -180,7 +186,8 @@ pub enum Term {
     At(usize, u32, usize, bool),
 }
 
-/// A step's name for its combinator: kept, since these live as long as the program that is tested.
+/// A step's name for its combinator. Names are leaked, because they must live as long as the
+/// program under test.
 fn name_of(step: usize) -> &'static str {
     static NAMES: Mutex<Vec<&str>> = Mutex::new(Vec::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,24 +197,26 @@ fn name_of(step: usize) -> &'static str {
     names[step]
 }
 
-/// A graph built from a program.
+/// Holds a graph built from a program.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// The node of each step.
     pub nodes: Vec<Arc<Node>>,
-    /// What is forced.
+    /// The forced nodes.
     pub roots: Vec<Arc<Node>>,
-    /// Nodes as the program has them: the builder simplifies its own.
+    /// Nodes as in the program, without the builder's simplification.
     pub plain: Vec<Arc<Node>>,
 }
 
 impl Graph {
-    /// The step of a plain node.
+    /// Returns the step of a plain node.
     pub fn step_of(&self, plain: &Arc<Node>) -> Option<usize> {
         self.plain.iter().position(|n| Arc::ptr_eq(n, plain))
     }
 
-    /// The scans that the totals of a step's scan end: where the scan itself is not asked for, they stand for it.
+    /// Returns the scans whose totals belong to a step's scan.
+    ///
+    /// If the scan itself is not requested, they stand for it.
     pub fn scans_of_totals(&self, step: usize) -> impl Iterator<Item = &Arc<Node>> {
         let ends = move |plain: &Node| {
             let scan = plain.inputs.first();
@@ -221,7 +230,7 @@ impl Graph {
 }
 
 impl Program {
-    /// A fresh graph.
+    /// Builds a fresh graph.
     pub fn build(&self) -> Graph {
         let mut graph = Graph {
             nodes: vec![],
@@ -264,7 +273,7 @@ macro_rules! bodies_of {
     };
 }
 
-/// The earlier steps that a step consumes: references, mutable if that to the step is.
+/// The earlier steps that a step consumes. References are mutable if the reference to the step is.
 macro_rules! inputs_of {
     ($step:expr) => {
         match $step {
@@ -295,7 +304,7 @@ macro_rules! inputs_of {
 }
 
 impl Step {
-    /// The node of the step at position `at`; `nodes` are those before it.
+    /// Builds the node of a step at position `at`, over earlier nodes.
     pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
         let b = Builder::named(name_of(at));
         let of = |steps: &[usize]| -> Vec<Arc<Node>> {
@@ -365,11 +374,13 @@ impl Step {
         }
     }
 
-    /// The node of this step as it stands here, over plain nodes. `built` is what the builder made of it.
+    /// Builds the node of this step without simplification, over plain nodes.
+    ///
+    /// `built` is the node from the builder.
     pub fn build_plain(&self, built: &Arc<Node>, plain: &[Arc<Node>]) -> Arc<Node> {
         let body = |b: &Body| b.build(plain);
         let kind = match self {
-            // Values are shared with what was built.
+            // Values are shared with the built node.
             Step::Data(_) | Step::Part(..) => Kind::Manifest,
             Step::Constant(fields) => Kind::Compute(body::literals(fields).build(plain)),
             Step::Generate(len, b) => {
@@ -415,7 +426,7 @@ impl Step {
             Step::Part(part, inputs) => given(part, inputs, plain, built).into(),
             _ => Default::default(),
         };
-        // What a part gave is there.
+        // The result of a part is in memory.
         let inputs = match self {
             Step::Part(..) => Vec::new(),
             _ => self.inputs(),
@@ -437,7 +448,7 @@ impl Step {
         })
     }
 
-    /// Whether it makes an array, and not a delayed scalar.
+    /// Returns whether it makes an array instead of a delayed scalar.
     pub fn is_array(&self) -> bool {
         !matches!(
             self,
@@ -449,17 +460,17 @@ impl Step {
         ) && !matches!(self, Step::Part(part, _) if part.is_scalar())
     }
 
-    /// Its bodies.
+    /// Returns its bodies.
     pub fn bodies(&self) -> Vec<&Body> {
         bodies_of!(self, &)
     }
 
-    /// Its bodies, to be changed.
+    /// Returns its bodies for mutation.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         bodies_of!(self, &mut)
     }
 
-    /// Gives the steps that it needs their new numbers.
+    /// Renumbers the steps that it needs.
     pub fn renumber(&mut self, number: &[usize]) {
         let inputs: Vec<&mut usize> = inputs_of!(self);
         inputs.into_iter().for_each(|i| *i = number[*i]);
@@ -475,13 +486,13 @@ impl Step {
         }
     }
 
-    /// The earlier steps that it consumes.
+    /// Returns the earlier steps that it consumes.
     pub fn inputs(&self) -> Vec<usize> {
         let inputs: Vec<&usize> = inputs_of!(self);
         inputs.into_iter().copied().collect()
     }
 
-    /// The lengths of its segments, and the data that these cut.
+    /// Returns the lengths of its segments, and the data that they cut.
     pub fn cut(&self) -> Option<(usize, Option<usize>)> {
         match self {
             Step::FoldS(l, d, _)
@@ -493,7 +504,7 @@ impl Step {
         }
     }
 
-    /// The name of its combinator.
+    /// Returns the name of its combinator.
     pub fn name(&self) -> &'static str {
         match self {
             Step::Data(_) => "manifest",
@@ -524,7 +535,7 @@ impl Step {
         }
     }
 
-    /// Every earlier step that it needs.
+    /// Returns every earlier step that it needs.
     pub fn links(&self) -> Vec<usize> {
         let mut out = self.inputs();
         for body in self.bodies() {
@@ -556,7 +567,7 @@ impl Fold {
 }
 
 impl Body {
-    /// Builds it, with captures taken from `nodes`.
+    /// Builds it, with captures from `nodes`.
     pub fn build(&self, nodes: &[Arc<Node>]) -> ast::Body {
         let mut b = BodyBuilder::new(&self.params);
         let mut ids: Vec<TermId> = Vec::with_capacity(self.terms.len());
@@ -591,7 +602,7 @@ impl Body {
     }
 }
 
-/// What a part gives.
+/// The value of a part.
 fn given(part: &Part, inputs: &[usize], plain: &[Arc<Node>], built: &Node) -> Value {
     let mut naive = Naive::default();
     let data: Vec<_> = inputs.iter().map(|i| naive.eval(&plain[*i])).collect();
@@ -622,7 +633,7 @@ fn given(part: &Part, inputs: &[usize], plain: &[Arc<Node>], built: &Node) -> Va
     }
 }
 
-/// A buffer of words.
+/// Returns a buffer of words.
 pub fn buffer(ty: Ty, words: &[u64]) -> Arc<Buffer> {
     let mut buffer = Buffer::zeroed(ty, words.len()).expect("memory for test data");
     for (i, w) in words.iter().enumerate() {

@@ -1,4 +1,6 @@
-//! Random programs. The naive evaluator runs along, so that lengths fit and few programs trap.
+//! Random programs.
+//!
+//! The naive evaluator runs during generation, so that lengths fit and few programs trap.
 
 use super::body::{self, Maker, Scope};
 use super::{Body, Length, Program, Step, Term, fold};
@@ -11,34 +13,34 @@ use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What kind of programs to make.
+/// Configures the programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Greatest number of combinators.
+    /// The maximum number of combinators.
     pub steps: usize,
     /// Lengths of the arrays in memory.
     pub lengths: &'static [usize],
-    /// How combinators and arrays meet.
+    /// How combinators select arrays.
     pub way: Way,
 }
 
-/// How combinators and arrays meet.
+/// Lists ways in which combinators select arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// Combinators are put on drawn arrays.
+    /// Random combinators on random arrays.
     Drawn,
-    /// A few arrays are used in drawn ways.
+    /// A few arrays, each with several random uses.
     Wired,
-    /// As drawn, with parts that are more than one combinator.
+    /// Like `Drawn`, with parts of several combinators.
     Parts,
-    /// All arrays are, whatever they are: they have one type and few lengths, so that most can be beside each other.
+    /// All arrays have several uses. They have one type and few lengths, so that most fit together.
     Dense,
-    /// As drawn, with conditions whose arms share a term that may trap.
+    /// Like `Drawn`, with conditions whose arms share a trapping term.
     Sharing,
 }
 
 impl Options {
-    /// Small arrays, around the sizes at which lanes and blocks change.
+    /// Gives small arrays, around the sizes of lanes and blocks.
     pub const SMALL: Options = Options {
         steps: 12,
         lengths: &[
@@ -46,30 +48,30 @@ impl Options {
         ],
         way: Way::Drawn,
     };
-    /// As small ones, with parts that are more than one combinator in them.
+    /// Gives small arrays, and parts of several combinators.
     pub const PARTS: Options = Options {
         steps: 16,
         way: Way::Parts,
         ..Options::SMALL
     };
-    /// Arrays of several chunks.
+    /// Gives arrays of several chunks.
     pub const CHUNKS: Options = Options {
         steps: 6,
         lengths: &[16383, 16384, 16385, 32773, 40000],
         way: Way::Drawn,
     };
-    /// Small arrays, and conditions whose arms share a term that may trap.
+    /// Gives small arrays, and conditions whose arms share a trapping term.
     pub const SHARING: Options = Options {
         way: Way::Sharing,
         ..Options::SMALL
     };
-    /// Few elements, used in many ways.
+    /// Gives few elements with many uses.
     pub const WIRED: Options = Options {
         steps: 5,
         lengths: &[0, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9, 17],
         way: Way::Wired,
     };
-    /// Very few elements, used in many ways, and so is what is made of them.
+    /// Gives very few elements, with many uses of derived arrays too.
     pub const DENSE: Options = Options {
         steps: 28,
         lengths: &[0, 1, 1, 2, 2, 3],
@@ -77,13 +79,14 @@ impl Options {
     };
 }
 
-/// Programs of consecutive seeds. The environment says otherwise: `LOOP_SEED` where to begin,
-/// `LOOP_PROGRAMS` how many there are at most.
+/// Returns programs of consecutive seeds.
+///
+/// `LOOP_SEED` sets the first seed, and `LOOP_PROGRAMS` limits the number.
 pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)> {
     programs_of(0..n, options)
 }
 
-/// Those of some of the seeds that [`programs`] has.
+/// Returns programs for a part of the seeds of [`programs`].
 pub fn programs_of(seeds: Range<u64>, options: Options) -> impl Iterator<Item = (u64, Program)> {
     let number = |name| std::env::var(name).ok().and_then(|s| s.parse::<u64>().ok());
     let first = number("LOOP_SEED").unwrap_or(0);
@@ -91,12 +94,14 @@ pub fn programs_of(seeds: Range<u64>, options: Options) -> impl Iterator<Item = 
     (first + seeds.start..first + end).map(move |seed| (seed, random(seed, options)))
 }
 
-/// The program of a seed.
+/// Returns the program of a seed.
 pub fn random(seed: u64, options: Options) -> Program {
     drawn(Rng::new(seed), seed, options)
 }
 
-/// The program that a generator draws. Wired ones take the pattern of use whose turn it is.
+/// Returns the program that a generator draws.
+///
+/// Wired programs cycle through the patterns of use by `turn`.
 pub fn drawn(mut rng: Rng, turn: u64, options: Options) -> Program {
     let lengths = [rng.pick(options.lengths), rng.pick(options.lengths)];
     let mut m = Making {
@@ -122,9 +127,9 @@ pub(super) struct Making {
     pub(super) nodes: Vec<Arc<Node>>,
     pub(super) plain: Vec<Arc<Node>>,
     pub(super) naive: Naive,
-    /// What each step gave.
+    /// The value of each step.
     pub(super) data: Vec<Data>,
-    /// What is forced in any case.
+    /// Steps that are forced in any case.
     pub(super) wanted: Vec<usize>,
 }
 
@@ -160,7 +165,8 @@ impl Making {
         self.choose_roots();
     }
 
-    /// Adds a step, unless it cannot be built or traps (of which some programs must do).
+    /// Adds a step, unless it is invalid or traps. Some trapping steps are kept, because some
+    /// programs must trap.
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
         let keep_traps = self.rng.chance(match self.options.way {
             Way::Dense => 3,
@@ -169,7 +175,7 @@ impl Making {
         self.add_if(step, keep_traps)
     }
 
-    /// Adds a step, unless it cannot be built.
+    /// Adds a step, unless it is invalid.
     pub(super) fn add_in_any_case(&mut self, step: Step) -> Option<usize> {
         self.add_if(step, true)
     }
@@ -188,7 +194,7 @@ impl Making {
             return None;
         }
         if let Some((of_inner, outer, fold)) = self.levels(&step, &node) {
-            // What the builder says of segments of segments, level by level, is said by steps.
+            // The builder splits segments of segments by level; separate steps do the same.
             let pieces = self.add_if(of_inner, keep_traps)?;
             return self.add_if(Step::FoldS(outer, pieces, fold), keep_traps);
         }
@@ -218,7 +224,7 @@ impl Making {
             .collect()
     }
 
-    /// An array; younger ones are likelier.
+    /// A random array, preferring recent ones.
     pub(super) fn array(&mut self) -> Option<usize> {
         let all = self.arrays();
         if all.is_empty() {
@@ -234,7 +240,7 @@ impl Making {
         )
     }
 
-    /// Arrays as long as another.
+    /// Arrays with the length of another.
     pub(super) fn as_long_as(&self, step: usize) -> Vec<usize> {
         let n = self.data[step].len();
         self.arrays()
@@ -310,7 +316,7 @@ impl Making {
         }
     }
 
-    /// The length of a step's array, if it is known before it runs.
+    /// The length of a step's array, if it is known before the run.
     pub(super) fn known_len(&self, step: usize) -> Option<u64> {
         self.nodes[step].len
     }
@@ -322,7 +328,7 @@ impl Making {
         let mut inputs = vec![first];
         for _ in 1..self.rng.range(1, most) {
             inputs.push(match self.rng.below(100) {
-                // Lengths that differ are a trap, or a mistake found while building.
+                // Unequal lengths trap, or are an error of the builder.
                 0..3 => self.rng.pick(&all),
                 3..25 => self.as_long_by_chance(first)?,
                 _ => self.rng.pick(&fit),
@@ -351,14 +357,14 @@ impl Making {
         (width <= 8).then_some(Step::Zip(inputs))
     }
 
-    /// Arrays of any lengths.
+    /// A zip of arrays of any lengths, up to the shortest.
     fn shortest(&mut self) -> Option<Step> {
         let wanted = self.rng.range(2, 3);
         let inputs: Option<Vec<usize>> = (0..wanted).map(|_| self.array()).collect();
         self.fitting_shortest(inputs?)
     }
 
-    /// The least of arrays, unless they have too many fields.
+    /// A zip up to the shortest input, unless it has too many fields.
     pub(super) fn fitting_shortest(&self, inputs: Vec<usize>) -> Option<Step> {
         let width: usize = inputs.iter().map(|i| self.types(*i).len()).sum();
         (width <= 8).then_some(Step::ZipShortest(inputs))
@@ -398,7 +404,7 @@ impl Making {
         Some(Step::Pack(data, tags))
     }
 
-    /// An array and others of its type, one behind the other; some of them are filtered first, or end early.
+    /// An append of an array and others of its type. Some of them are filtered or cut first.
     pub(super) fn append(&mut self, first: usize) -> Option<Step> {
         let types = self.types(first).to_vec();
         let mut parts = vec![first];
@@ -561,19 +567,19 @@ impl Making {
         }
     }
 
-    /// Whether a step's value is known to the bit.
+    /// Whether a step's value is exact to the bit.
     pub(super) fn is_exact(&self, step: usize) -> bool {
         let e = self.naive.get(&self.plain[step]);
         e.is_some_and(|e| !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact))
     }
 
-    /// Whether a step may trap, or what it is made of.
+    /// Whether a step or its dependencies may trap.
     pub(super) fn may_trap(&self, step: usize) -> bool {
         let e = self.naive.get(&self.plain[step]);
         e.is_none_or(|e| e.may_trap)
     }
 
-    /// What a filter leaves of an array, or what comes before its end; or all of it.
+    /// A filter of an array, its first elements, or all of it.
     fn some_of(&mut self, array: usize) -> Option<usize> {
         match self.rng.below(10) {
             0..5 => {
@@ -586,7 +592,7 @@ impl Making {
         }
     }
 
-    /// What is forced: what nobody uses, some of the rest, and everything that is known to a bound only.
+    /// Chooses the forced steps: unused ones, some others, and all inexact ones.
     fn choose_roots(&mut self) {
         let n = self.program.steps.len();
         let mut used = vec![false; n];
@@ -613,7 +619,7 @@ impl Making {
     }
 }
 
-/// Gives a body of literals its `u64` parameter.
+/// Adds a `u64` parameter to a body of literals.
 fn with_param(mut body: Body) -> Body {
     body.terms.insert(0, Term::Param(0));
     body.results.iter_mut().for_each(|r| *r += 1);

@@ -1,4 +1,6 @@
-//! Random steps over segments: lengths that fit the data mostly, from memory or computed, shared or not.
+//! Random segmented steps, with lengths that mostly fit the data.
+//!
+//! Lengths come from memory or are computed, and may be shared.
 
 use super::random::Making;
 use super::{Body, Fold, Length, Step, Style, Term, body, fold};
@@ -45,7 +47,7 @@ impl Making {
         Some(Step::ScanS(lengths, data, fold, kind))
     }
 
-    /// A sort by keys of some types, which are computed of the data.
+    /// A sort by keys computed from the data.
     fn sort_s(&mut self, lengths: usize, data: usize) -> Option<Step> {
         let fields = self.rng.weighted(&[60, 30, 10]) + 1;
         let types = (0..fields).map(|_| self.rng.pick(&[Ty::U8, Ty::U16, Ty::U32, Ty::U64]));
@@ -69,7 +71,7 @@ impl Making {
         Some(Step::CountS(lengths, tags))
     }
 
-    /// A count of what a pack leaves in segments, the pack, and often a fold of what is left.
+    /// A count of packed elements in segments, the pack, and often a fold of the packed elements.
     fn filter_s(&mut self) -> Option<Step> {
         let (lengths, data) = self.segments()?;
         let tags = self.tags(data)?;
@@ -90,7 +92,7 @@ impl Making {
         self.add(Step::Map(vec![data], test))
     }
 
-    /// Elements made for segments of any lengths that are not too many.
+    /// Elements generated for segments, with a limited total.
     fn expand(&mut self) -> Option<Step> {
         let most = 4 * self.longest();
         let fit = self.descriptors(|n| n <= most);
@@ -127,8 +129,8 @@ impl Making {
         Some(Step::Expand(lengths, values, body))
     }
 
-    /// All pairs within segments: how many seconds each first has, where they begin, and the pairs; often what these come to, by
-    /// the firsts or by the segments.
+    /// All pairs within segments: the number of partners of each element, their starts, and the
+    /// pairs. Often the pairs are folded by first element or by segment.
     fn combinations_s(&mut self) -> Option<Step> {
         let (lengths, data) = self.segments()?;
         let pairs = self.data[lengths].columns()[0].iter();
@@ -169,8 +171,8 @@ impl Making {
         self.fold_of(by, pairs)
     }
 
-    /// A fold or a count of segments of segments by steps, if the builder has it level by level: that of the inner ones, the lengths
-    /// of the outer ones, and the fold of these.
+    /// The steps of a fold or a count over nested segments, if the builder splits it by level. They
+    /// are the inner fold, the outer lengths, and the outer fold.
     pub(super) fn levels(&self, step: &Step, built: &Node) -> Option<(Step, usize, Fold)> {
         let (lengths, data, fold) = match step {
             Step::FoldS(lengths, data, fold) => (*lengths, *data, Some(fold)),
@@ -206,14 +208,14 @@ impl Making {
         Some((Step::FoldS(inner, data, of_inner), outer, fold.clone()))
     }
 
-    /// Data and the lengths of segments that it is cut into.
+    /// Data and the lengths of its segments.
     fn segments(&mut self) -> Option<(usize, usize)> {
         let data = self.array()?;
         let n = self.data[data].len();
         let fit = self.descriptors(|all| all == n);
         let lengths = match self.rng.below(100) {
             0..45 if !fit.is_empty() => self.rng.pick(&fit),
-            // Segments of the segments that are there already.
+            // Segments of existing segments.
             45..60 if !fit.is_empty() => {
                 let inner = self.rng.pick(&fit);
                 self.coarser(inner)?
@@ -223,7 +225,7 @@ impl Making {
         Some((lengths, data))
     }
 
-    /// Arrays that may serve as lengths of so many elements in all.
+    /// Arrays that can serve as segment lengths; `fits` tests their total.
     pub(super) fn descriptors(&self, fits: impl Fn(usize) -> bool) -> Vec<usize> {
         let is_one = |i: &usize| {
             let Data::Array(columns, _) = &self.data[*i] else {
@@ -237,7 +239,7 @@ impl Making {
         (0..self.data.len()).filter(is_one).collect()
     }
 
-    /// Lengths that are one number by construction, and add up to `n`, seldom to something else.
+    /// Uniform lengths that add up to `n`, rarely to another number.
     fn uniform(&mut self, n: usize) -> Option<usize> {
         let fit: Vec<usize> = (1..=n.min(40))
             .filter(|rows| n.is_multiple_of(*rows))
@@ -261,7 +263,7 @@ impl Making {
         self.add(Step::Generate(Length::Known(rows as u64), body))
     }
 
-    /// New lengths that add up to `n`, seldom to something else.
+    /// New lengths that add up to `n`, rarely to another number.
     fn cut(&mut self, n: usize) -> Option<usize> {
         if self.rng.chance(25) {
             return self.uniform(n);
@@ -273,14 +275,14 @@ impl Making {
                 0 => lengths[wrong] = lengths[wrong].wrapping_sub(1),
                 1 => lengths[wrong] += 1 + self.rng.below(3) as u64,
                 2 => lengths[wrong] /= 2,
-                // Without it they would be right.
+                // Inserts a wrong length that makes the others incorrect.
                 _ => lengths.insert(wrong, (n + 1 + self.rng.below(3)) as u64),
             }
         }
         self.add_lengths(lengths)
     }
 
-    /// Lengths in memory, or computed from there.
+    /// Lengths in memory, or computed from memory.
     pub(super) fn add_lengths(&mut self, lengths: Vec<u64>) -> Option<usize> {
         if self.rng.chance(65) {
             return self.add(Step::Data(vec![(Ty::U64, lengths)]));
@@ -301,7 +303,7 @@ impl Making {
         self.add(Step::Map(vec![masked], body))
     }
 
-    /// Random lengths that add up to `n`: some are empty, sometimes one has almost everything.
+    /// Random lengths that add up to `n`. Some are zero, and sometimes one has almost everything.
     pub(super) fn pieces(&mut self, n: usize) -> Vec<u64> {
         let segments = match self.rng.below(10) {
             0 => 1,
@@ -330,7 +332,7 @@ impl Making {
     }
 }
 
-/// A sum of lengths, which tells those of what they are in.
+/// A sum of lengths, which gives the lengths of the outer segments.
 fn sum_of_lengths() -> Fold {
     let step = Body {
         params: vec![Ty::U64; 2],
@@ -349,7 +351,7 @@ fn sum_of_lengths() -> Fold {
     }
 }
 
-/// A literal, whatever the index is.
+/// A body that ignores the index and returns a literal.
 fn with_index(value: Const) -> Body {
     Body {
         params: vec![Ty::U64],

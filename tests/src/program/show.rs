@@ -1,4 +1,4 @@
-//! Programs as text, for people who look for the cause of a failure.
+//! Programs as text, for the analysis of failures.
 
 use super::{Body, Fold, Length, Program, Step, Style, Term};
 use crate::scalar;
@@ -63,7 +63,7 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    /// Its settings, beside inputs and bodies.
+    /// Its settings, without inputs and bodies.
     fn detail(&self) -> String {
         match self {
             Step::Generate(Length::Known(n), _) => format!(" {n}"),

@@ -1,4 +1,4 @@
-//! Smaller programs that fail in the same way: for people who look for the cause.
+//! Shrinking: smaller programs that fail in the same way.
 
 use super::{Body, Fold, Length, Program, Step, Style, Term, body};
 use crate::check::caught;
@@ -8,10 +8,10 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::time::{Duration, Instant};
 
-/// For so long, and so many programs, is a smaller one looked for.
+/// The limits on time and on candidates of a search.
 const PATIENCE: (Duration, usize) = (Duration::from_secs(90), 4000);
 
-/// The smallest program found for which `fails` holds.
+/// Returns the smallest program found for which `fails` holds.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     let mut best = collected(program);
     if !fails(&best) {
@@ -34,8 +34,8 @@ pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Pro
     }
 }
 
-/// Ways to make a program smaller, those that take most away first. What one gives is smaller by some
-/// measure than what it was given, so this ends.
+/// Shrinking passes, the most effective first. Each result is smaller by some measure, so the
+/// search terminates.
 const PASSES: &[fn(&Program) -> Vec<Program>] = &[
     fewer_roots,
     other_roots,
@@ -60,7 +60,7 @@ fn fewer_roots(p: &Program) -> Vec<Program> {
         .collect()
 }
 
-/// With what a result is made of in its place.
+/// Replaces a result by one of its operands.
 fn other_roots(p: &Program) -> Vec<Program> {
     let mut out = vec![];
     for (k, root) in p.roots.iter().enumerate() {
@@ -76,7 +76,7 @@ fn other_roots(p: &Program) -> Vec<Program> {
     out
 }
 
-/// With an input of a step in the step's place.
+/// Replaces a step by one of its inputs.
 fn bypassed(p: &Program) -> Vec<Program> {
     let nodes = p.build().nodes;
     let mut out = vec![];
@@ -106,13 +106,13 @@ fn as_values(p: &Program) -> Vec<Program> {
         .collect()
 }
 
-/// What is simpler may have scalar loops that do not end.
+/// Whether a simplified program is valid. Its scalar loops might not terminate.
 fn is_sound(p: &Program) -> bool {
     let built = caught(|| Ok(p.build()));
     built.is_ok_and(|built| built.nodes.iter().all(|n| n.error.is_none()))
 }
 
-/// Without what nothing needs.
+/// Removes dead steps.
 fn collected(p: &Program) -> Program {
     let mut needed = vec![false; p.steps.len()];
     p.roots.iter().for_each(|r| needed[*r] = true);
@@ -136,7 +136,7 @@ fn collected(p: &Program) -> Program {
     q
 }
 
-/// With the value of a step in memory instead of the step.
+/// Replaces a step by its value in memory.
 fn as_value(p: &Program, i: usize) -> Option<Program> {
     if matches!(p.steps[i], Step::Data(_) | Step::Constant(_)) {
         return None;
@@ -163,7 +163,7 @@ fn as_value(p: &Program, i: usize) -> Option<Program> {
     Some(collected(&q))
 }
 
-/// With plain sums, and with maps that only convert.
+/// Simplifies folds to plain sums, and maps to conversions.
 fn plainer(p: &Program) -> Vec<Program> {
     let nodes = p.build().nodes;
     let mut out = vec![];
@@ -214,7 +214,7 @@ fn sum(elem: &[Ty]) -> Fold {
     }
 }
 
-/// Each result is a parameter, converted if it must be.
+/// A body whose results are parameters, converted if necessary.
 fn converting(params: &[Ty], results: &[Ty]) -> Body {
     let mut terms: Vec<Term> = (0..params.len() as u32).map(Term::Param).collect();
     let mut all = vec![];
@@ -235,7 +235,7 @@ fn converting(params: &[Ty], results: &[Ty]) -> Body {
     }
 }
 
-/// Whether another operator in its place might not be associative.
+/// Whether the step needs an associative operator.
 fn must_associate(step: &Step) -> bool {
     match step {
         Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
@@ -260,7 +260,7 @@ fn simpler_terms(p: &Program) -> Vec<Program> {
     out
 }
 
-/// With a term replaced by zero.
+/// Replaces a term by zero.
 fn simpler_term(p: &Program, i: usize, b: usize, t: usize) -> Option<Program> {
     let nodes = p.build().nodes;
     let body = p.steps[i].bodies()[b].clone();
@@ -282,8 +282,8 @@ fn simpler_term(p: &Program, i: usize, b: usize, t: usize) -> Option<Program> {
     is_sound(&q).then(|| collected(&q))
 }
 
-/// With less data: without half of the elements of all arrays of one length, or without one of them.
-/// Whatever has to go with it is made to fit, unless it is that lengths differ that fails.
+/// Removes data: half of the elements, or one element, of all arrays of one length. Dependent
+/// lengths are adapted, unless the failure is a length mismatch.
 fn shorter(p: &Program) -> Vec<Program> {
     let mut lengths: Vec<usize> = data(p).map(|columns| columns[0].1.len()).collect();
     lengths.sort_unstable();
@@ -318,7 +318,7 @@ fn data(p: &Program) -> impl Iterator<Item = &Vec<(Ty, Vec<u64>)>> {
     })
 }
 
-/// With arrays in memory cut or continued so that lengths fit; none if they do already, or cannot.
+/// Resizes arrays in memory so that lengths fit. Returns `None` if they already fit, or cannot.
 fn fitted(p: &Program) -> Option<Program> {
     let mut q = p.clone();
     let mut changed = false;
@@ -334,7 +334,8 @@ fn fitted(p: &Program) -> Option<Program> {
     None
 }
 
-/// Makes the lengths of one step's inputs fit, if one of them is in memory. Whether anything was done.
+/// Adapts the lengths of one step's inputs, if one of them is in memory. Returns whether it changed
+/// anything.
 fn fit_once(q: &mut Program, sound: bool) -> bool {
     let nodes = q.build();
     let mut naive = Naive::default();
@@ -384,7 +385,7 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
         let lengths: Vec<usize> = together.iter().map(|s| len(*s)).collect();
         let together = together.to_vec();
         let of_memory = |s: &usize| matches!(q.steps[*s], Step::Data(_));
-        // What is computed tells.
+        // The computed length decides.
         let tells = (0..together.len()).find(|k| !of_memory(&together[*k]));
         let n = lengths[tells.unwrap_or(0)];
         for s in together.iter().zip(&lengths).filter(|(_, len)| **len != n) {
@@ -396,7 +397,7 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
     false
 }
 
-/// Gives an array in memory a length.
+/// Resizes an array in memory.
 fn resize(step: &mut Step, n: usize) -> bool {
     let Step::Data(columns) = step else {
         return false;
@@ -408,7 +409,7 @@ fn resize(step: &mut Step, n: usize) -> bool {
     true
 }
 
-/// With 0, 1 or 2 for a word in memory.
+/// Replaces a word in memory by 0, 1 or 2.
 fn simpler_words(p: &Program) -> Vec<Program> {
     let mut out = vec![];
     for (i, step) in p.steps.iter().enumerate() {

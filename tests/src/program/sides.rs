@@ -1,4 +1,4 @@
-//! Sides of zips: streams that advance differently, of equal length.
+//! Inputs of zips: equally long streams with different rates.
 
 use super::Step;
 use super::random::Making;
@@ -6,7 +6,7 @@ use crate::patterns::Use;
 use loop_lang::types::Ty;
 
 impl Making {
-    /// Streams that advance differently, side by side. Others may use them, too.
+    /// A zip of streams with different rates. They may have other consumers.
     pub(super) fn on_demand(&mut self, depth: usize) -> Option<usize> {
         let side = self.stream(depth)?;
         let other = self.side(self.data[side].len())?;
@@ -24,7 +24,8 @@ impl Making {
         Some(zipped)
     }
 
-    /// What else uses a side, alone, beside memory or beside what is made of it, and a result of that.
+    /// A co-consumer of an input: alone, with an array in memory or a derived array, and its
+    /// result.
     fn guest(&mut self, side: usize) -> Option<usize> {
         let (mut at, mut along) = (side, side);
         for _ in 0..self.rng.below(3) {
@@ -64,7 +65,7 @@ impl Making {
         Some(result)
     }
 
-    /// A stream that is so many changes of rate away from memory.
+    /// A stream `depth` rate changes away from memory.
     fn stream(&mut self, depth: usize) -> Option<usize> {
         let n = self.rng.pick(&self.lengths);
         let mut stream = self.memory(n)?;
@@ -90,7 +91,7 @@ impl Making {
         Some(stream)
     }
 
-    /// A stream of so many elements that advances by tests, or by segments, of its own.
+    /// A stream of `n` elements that advances by its own predicates or segments.
     fn side(&mut self, n: usize) -> Option<usize> {
         match self.rng.below(10) {
             0..4 => self.tagged(n),
@@ -114,7 +115,7 @@ impl Making {
         }
     }
 
-    /// So many elements of several streams, one behind the other.
+    /// An append of several streams with `n` elements in total.
     fn parts(&mut self, mut n: usize) -> Option<usize> {
         let mut parts = Vec::new();
         for last in [false, self.rng.chance(70), true] {
@@ -147,7 +148,7 @@ impl Making {
         self.add(Step::Append(alike))
     }
 
-    /// So many elements of a longer array, by tags.
+    /// `n` elements of a longer array, selected by tags.
     fn tagged(&mut self, n: usize) -> Option<usize> {
         let mut tags = vec![0u64; n + self.rng.below(4)];
         tags[..n].fill(1);

@@ -1,4 +1,4 @@
-//! Arrays that read another by index: slices, reversals, and copies that are as long as it by chance.
+//! Arrays that read another by index: slices, reversals, copies of equal length.
 
 use super::body::{Maker, Scope};
 use super::random::Making;
@@ -7,7 +7,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Making {
-    /// `reverse` and the like: an array of an array's length that reads it by index.
+    /// `reverse` and similar: an array of another's length that reads it by index.
     pub(super) fn read_by_index(&mut self, of: usize) -> Option<Step> {
         let (types, n) = (self.types(of).to_vec(), self.data[of].len());
         let checked = self.rng.chance(50);
@@ -71,7 +71,7 @@ impl Making {
         Some(Step::Generate(Length::Checked(length), body))
     }
 
-    /// `reverse`, of an array alone or side by side with one in memory.
+    /// `reverse` of an array, or of its zip with an array in memory.
     pub(super) fn reversed(&mut self, mut of: usize) -> Option<Step> {
         if self.types(of).len() < 3 && self.rng.chance(40) {
             let other = self.memory(self.data[of].len())?;
@@ -93,7 +93,7 @@ impl Making {
         Some(Step::Generate(Length::Delayed(len), body))
     }
 
-    /// An array that is as long as another, which nobody knows before it runs.
+    /// An array with the length of another, where this equality is unknown before the run.
     pub(super) fn as_long_by_chance(&mut self, step: usize) -> Option<usize> {
         let n = self.data[step].len();
         let step = if self.rng.chance(50) {

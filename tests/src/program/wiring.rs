@@ -1,5 +1,6 @@
-//! Steps that use arrays in drawn ways: an array of some rate, and several consumers of it. What each step
-//! gives is known while a program is made, so lengths that are computed are met by others that fit.
+//! Steps that use arrays in random ways: a producer of some rate, and several consumers.
+//!
+//! The value of each step is known during generation, so computed lengths meet equal lengths.
 
 use super::body::{self, Maker, Scope};
 use super::random::{Making, Way};
@@ -11,12 +12,12 @@ use crate::scalar;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Steps after which a program is wired no further.
+/// The number of steps after which generation stops.
 const ENOUGH: usize = 60;
 
 impl Making {
-    /// Some arrays, each with several uses. The first ones are dealt in turn, seed by seed, so that each
-    /// pattern comes up as often as any other.
+    /// Creates some arrays with several uses each. The first choices cycle with the seed, so that
+    /// all patterns occur equally often.
     pub(super) fn wire(&mut self, seed: u64) {
         let mut aim = seed as usize;
         let mut dealt = |n: usize| {
@@ -34,7 +35,7 @@ impl Making {
         }
     }
 
-    /// Takes an array of a rate and depth, and uses it in this way and some others, in any order.
+    /// Selects an array of a rate and depth, with this use and some others, in any order.
     fn use_in_ways(&mut self, rate: Rate, depth: usize, how: Use) -> Option<()> {
         let array = self.producer(rate, depth)?;
         let mut ways = vec![how];
@@ -77,7 +78,7 @@ impl Making {
         )
     }
 
-    /// An array of a rate and depth: one that is there, or a new one.
+    /// An existing or new array of a rate and depth.
     fn producer(&mut self, rate: Rate, depth: usize) -> Option<usize> {
         if self.rng.chance(50) {
             let producers = self.producers();
@@ -97,7 +98,7 @@ impl Making {
         }
         let base = match (depth, rate) {
             (1, _) => self.producer(Rate::Root, 1)?,
-            // A computed length is no further change of rate.
+            // A computed length does not count as another change of rate.
             (_, Rate::Fresh) => {
                 let below = self.rng.pick(&Rate::ALL[1..6]);
                 self.producer(below, depth)?
@@ -233,7 +234,7 @@ impl Making {
                     }
                 }
             }
-            // Results are drawn in the end.
+            // Results are chosen at the end.
             Use::ForcedFirst | Use::ForcedLast => {
                 self.wanted.push(array);
                 self.mapped(vec![array])
@@ -249,7 +250,7 @@ impl Making {
         }
     }
 
-    /// A small length, often that of an array that is there: equal lengths bring different classes together.
+    /// A small length, often that of an existing array. Equal lengths combine different classes.
     fn some_length(&mut self) -> usize {
         let all = self.arrays();
         if !all.is_empty() && self.rng.chance(50) {
@@ -290,7 +291,7 @@ impl Making {
         self.add(Step::Data(columns))
     }
 
-    /// An array of another class that is as long as this, whoever knows that.
+    /// An array of another class with this length.
     fn as_long(&mut self, n: usize, other: usize) -> Option<usize> {
         let producers = self.producers();
         let mut fit = self.arrays();
@@ -301,7 +302,7 @@ impl Making {
         self.memory(n)
     }
 
-    /// Lengths of segments that an array has room for: those of another array too, or its own.
+    /// Lengths of segments that fit an array: shared with another array, or not.
     pub(super) fn descriptor(&mut self, array: usize, own: bool) -> Option<usize> {
         let n = self.data[array].len();
         let mut fit = self.descriptors(|all| all == n);
@@ -371,7 +372,7 @@ impl Making {
         self.add(Step::ScanS(lengths, data, fold, kind))
     }
 
-    /// Some elements of an array, by a test or by tags.
+    /// Some elements of an array, by a predicate or by tags.
     pub(super) fn kept(&mut self, array: usize) -> Option<usize> {
         if self.rng.chance(10) {
             return self.unlike(array);
@@ -384,7 +385,7 @@ impl Making {
         self.add(Step::Pack(array, tags))
     }
 
-    /// Elements made for segments whose lengths an array tells.
+    /// Elements generated for segments whose lengths come from an array.
     pub(super) fn spread(&mut self, array: usize) -> Option<usize> {
         let lengths = self.lengths_from(array)?;
         self.expanded(lengths, array)
@@ -464,7 +465,7 @@ impl Making {
         })
     }
 
-    /// An array of a computed length: as many elements as another has, or as many as are side by side.
+    /// An array of a computed length: another's length, or that of a zip.
     fn fresh(&mut self, base: usize) -> Option<usize> {
         let n = self.data[base].len();
         if self.rng.chance(40) {
@@ -478,8 +479,8 @@ impl Making {
         self.add(Step::Generate(Length::Delayed(length), body))
     }
 
-    /// Beside an array of another length that is known when the program runs, or before. Each may be used
-    /// elsewhere, too: what is found there must not hide that they do not fit.
+    /// A zip with an array of another length, known before or during the run. Each may have other
+    /// uses, whose errors must not hide the mismatch.
     fn beside_another_length(&mut self, array: usize) -> Option<usize> {
         let n = self.data[array].len();
         let m = match self.rng.chance(50) {
@@ -521,7 +522,7 @@ impl Making {
             }
         }
         let inputs = self.either_order(array, other);
-        // What it needs besides is complete only behind a loop over one of them.
+        // Its other operand is complete only after a loop over one of them.
         let whole = self.folded(inputs[0]);
         let whole = self.add(whole)?;
         let params = [self.types(inputs[0]), self.types(inputs[1])].concat();
@@ -572,7 +573,7 @@ impl Making {
         m.finish(vec![x])
     }
 
-    /// A test of elements that holds for some.
+    /// A predicate that holds for some elements.
     pub(super) fn test(&mut self, array: usize) -> Body {
         let params = self.types(array).to_vec();
         if self.rng.chance(8) {
@@ -593,7 +594,7 @@ impl Making {
         m.finish(vec![test])
     }
 
-    /// Sums mostly.
+    /// Mostly sums.
     fn plain_fold(&mut self, elem: &[Ty]) -> Fold {
         if self.rng.chance(15) {
             let scope = self.scope();
@@ -615,7 +616,7 @@ impl Making {
     }
 }
 
-/// A small number, seldom any.
+/// A small number, rarely an arbitrary one.
 fn small(rng: &mut Rng, ty: Ty) -> u64 {
     if rng.chance(4) {
         return scalar::random(rng, ty);

@@ -1,4 +1,4 @@
-//! Schedules that are drawn at random, all of them legal but one decision.
+//! Random schedules: legal, then with one illegal decision.
 
 use crate::rng::Rng;
 use livefusion_tile::ir::{Memory, Operand, Stmt, StmtKind, Tile, each_stmt};
@@ -10,25 +10,26 @@ use loop_lang::state::Layout;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of decisions.
+/// Counts the decisions of random schedules.
 #[derive(Default, Debug)]
 pub struct Drawn {
-    /// How many tiles took steps under each decision, and under each pair of them on rates one in the other:
+    /// Tiles that took steps under each decision, and under each pair of decisions on nested rates:
     /// `compact`, `compact in vectorise 8`, `compact in mask`.
     pub ran: BTreeMap<String, u64>,
-    /// What tiles that took steps said, of what goes from step to step.
+    /// Features of tiles that took steps, concerning loop-carried values.
     pub said: BTreeSet<&'static str>,
-    /// How many decisions the judge refused, by its rule.
+    /// Decisions that the verifier rejected, by its rule.
     pub refused: BTreeMap<Cow<'static, str>, u64>,
-    /// How often tiles were left within their range.
+    /// Exits of tiles within their range.
     pub left: u64,
-    /// How often those were that have a dry run.
+    /// Exits of tiles with a dry run.
     pub rolled_back: u64,
-    /// How many steps were taken by tiles with segments.
+    /// Steps of tiles with segments.
     pub in_segments: u64,
-    /// How many were taken through buffers.
+    /// Steps that went through buffers.
     pub zipped: u64,
-    /// Under what compiled code ran that ended with results, by backend. Where it traps, nothing else is compared.
+    /// Decisions under which compiled code finished with results, by backend. After a trap, only
+    /// the trap is compared.
     pub ended: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
@@ -40,7 +41,7 @@ impl Drawn {
             all.find(|(r, _)| *r == rate).map(|(_, d)| name(d))
         };
         for (rate, decision) in schedule.decisions() {
-            // What is decided for a cursor is decided for the zip around it.
+            // A decision for a cursor counts for the zip around it.
             let around = program.loop_rate(*rate);
             let cursor = matches!(program.rate(around).kind, RateKind::Cursor { .. });
             if around != inner_loop && !(cursor && program.is_within(around, inner_loop)) {
@@ -60,7 +61,7 @@ impl Drawn {
         }
     }
 
-    /// Notes what a tile says that took steps.
+    /// Notes the features of a tile that took steps.
     pub fn note(&mut self, program: &Loop, tile: &Tile) {
         let vectors = tile.granule() > 1;
         self.note_around_segments(tile);
@@ -129,7 +130,7 @@ impl Drawn {
         });
     }
 
-    /// Notes what the bodies of a segment do that others do not.
+    /// Notes features that occur only in segment bodies.
     fn note_segment(&mut self, [body, epilogue, scalar_epilogue]: [&[Stmt]; 3]) {
         let shares = |stmts: &[Stmt]| {
             let mut shares = false;
@@ -146,7 +147,7 @@ impl Drawn {
                 shares(epilogue) && !scalar_epilogue.is_empty(),
                 "scalar epilogue beside shared lanes",
             ),
-            // What is short is all epilogue, and has lanes of its own.
+            // A short segment runs entirely in its epilogue, and has lanes of its own.
             (
                 shares(epilogue) && body.is_empty(),
                 "shared lanes beside few in vectors",
@@ -156,7 +157,7 @@ impl Drawn {
             .extend(said.into_iter().filter_map(|(is, word)| is.then_some(word)));
     }
 
-    /// Notes what stands beside segments in the steps of a tile.
+    /// Notes the code next to segments in the steps of a tile.
     fn note_around_segments(&mut self, tile: &Tile) {
         tile.each_stmt(&mut |s| {
             let StmtKind::For { body, step, .. } = &s.kind else {
@@ -185,7 +186,7 @@ impl Drawn {
         });
     }
 
-    /// The decisions, and pairs of them, that no tile took steps under.
+    /// Returns decisions and pairs under which no tile took steps.
     pub fn undecided(&self) -> Vec<String> {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
@@ -208,7 +209,7 @@ impl Drawn {
         all
     }
 
-    /// Of these decisions, or pairs of them, those under which a backend's code never ended with results.
+    /// Returns decisions under which a backend's code never finished with results.
     pub fn never_ended(&self, backend: &str, names: &[&str]) -> Vec<String> {
         let ended = self.ended.get(backend);
         let lacks = |name: &&&str| ended.is_none_or(|all| !all.contains(**name));
@@ -219,7 +220,7 @@ impl Drawn {
             .collect()
     }
 
-    /// What no tile took steps under, or said, of all that there is.
+    /// Returns decisions and features that no tile covered.
     pub fn missing(&self) -> Vec<String> {
         let mut all = self.undecided();
         let words = [
@@ -243,8 +244,8 @@ impl Drawn {
     }
 }
 
-/// Whether the steps of a segment fold into lanes of its own, of which a short one has few, and into as many that it
-/// shares.
+/// Whether the steps of a segment fold into lanes of its own, few for a short one, and into as many
+/// shared lanes.
 fn lanes_beside_few(program: &Loop, tile: &Tile, steps: &[Stmt]) -> bool {
     let (mut shared, mut own) = (BTreeSet::new(), BTreeSet::new());
     each_stmt(steps, &mut |s| match s.kind.memory() {
@@ -260,7 +261,7 @@ fn lanes_beside_few(program: &Loop, tile: &Tile, steps: &[Stmt]) -> bool {
     own.iter().any(|of| *of > 16 && shared.contains(of))
 }
 
-/// Whether there are segments in statements.
+/// Whether statements contain segments.
 fn has_segments(stmts: &[Stmt]) -> bool {
     let mut has = false;
     each_stmt(stmts, &mut |s| {
@@ -269,7 +270,7 @@ fn has_segments(stmts: &[Stmt]) -> bool {
     has
 }
 
-/// Whether statements leave the segment that they are in.
+/// Whether statements exit their segment.
 fn leaves(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|s| {
         let mut bodies = s.kind.bodies().into_iter();
@@ -277,7 +278,7 @@ fn leaves(stmts: &[Stmt]) -> bool {
     })
 }
 
-/// What a decision is counted as.
+/// The name under which a decision is counted.
 fn name(d: &Decision) -> String {
     match d {
         Decision::Vectorise { lanes: 1, .. } => "unroll".to_string(),
@@ -296,11 +297,12 @@ fn name(d: &Decision) -> String {
     }
 }
 
-/// Makes one decision of a schedule illegal, and sees the judge refuse it for that.
+/// Makes one decision of a schedule illegal, and checks that the verifier rejects it for that
+/// reason.
 fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
     let rates = &region.program.rates;
     let is_loop = |at: &usize| !rates[*at].kind.is_sub();
-    // A loop of scalars has none, and nothing to decide.
+    // A loop over scalars has no rates, and no decisions.
     let Some(a_loop) = (0..rates.len()).find(is_loop).map(RateId::new) else {
         return;
     };
@@ -365,11 +367,13 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
     assert!(refused.iter().any(found), "{rule}: {refused:?}\n{text}");
 }
 
-/// A legal schedule of a loop: each decision is proposed, and stays if the judge lets it. Then one of them is made
-/// illegal, which the judge must find.
+/// Draws a legal schedule of a loop.
+///
+/// Each decision is proposed, and stays if the verifier accepts it. Then one of them is made
+/// illegal, which the verifier must reject.
 ///
 /// # Panics
-/// The loop is one that no compiler takes, or the judge lets pass what is not legal.
+/// Panics if no compiler accepts the loop, or if the verifier accepts an illegal decision.
 pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -437,13 +441,13 @@ fn draw_of(
             }
         }
     };
-    // Beside runs nothing else is decided.
+    // Runs exclude other decisions.
     let goes_in_runs = inner_loop.run(part.program).is_some();
     if goes_in_runs && rng.chance(85) {
         let runs = Decision::Runs(1 << (1 + rng.below(4)));
         propose(schedule, inner_loop.rate, runs);
     }
-    // Vectors often want what they write at a count packed: so that is proposed with them.
+    // Vectors with a write at a count often need it packed, so that decision is proposed with them.
     let block = inner_loop.roles.values().find_map(|r| match r {
         Role::Scan(block) => Some(*block).filter(|b| *b > 1),
         _ => None,
@@ -458,13 +462,13 @@ fn draw_of(
         _ => None,
     });
     let turn = most.max().unwrap_or(1).max(lanes << rng.below(3));
-    // Turns of fewer steps leave a group's lanes where they are.
+    // Fewer steps per iteration leave a group's lanes in place.
     let unroll = match rng.chance(50) {
         true => (turn / lanes).max(1),
         false => 1 << rng.below(3),
     };
     let vectorise = Decision::Vectorise { lanes, unroll };
-    // What is partitioned is proven, and may be taken side by side. In a step of another loop there are no words for
+    // Partition resolves comparisons, so the parts may be vectorised. Inner loops may not support
     // both.
     let inner = matches!(
         part.program.rate(inner_loop.rate).kind,
@@ -502,7 +506,7 @@ fn draw_of(
             propose(schedule, inner_loop.rate, turn);
         }
     }
-    // Random bodies are short: what waits for little is cut, too.
+    // Random bodies are short, so fission is also tried for short waits.
     if rng.chance(50) {
         let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
         let steps = 1 << (4 + rng.below(5));

@@ -1,7 +1,8 @@
-//! Tiles of loops under schedules that are drawn at random, evaluated beside the interpreter.
+//! Tiles under random schedules, evaluated next to the interpreter.
 //!
-//! A kernel here takes a tile wherever one may be entered, for some of the steps that it could take, and the
-//! interpreter's steps between. So spans are cut at random guards, and each piece runs on one of the two.
+//! The kernel enters a tile wherever that is possible, for some of the possible steps. The
+//! interpreter runs the steps between. Spans thus end at random guards, and each piece runs on one
+//! of the two.
 
 mod draw;
 mod mutants;
@@ -25,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use world::State;
 
-/// A loop's kernel that takes its tiles where it can.
+/// Runs a loop's tiles where possible, and the interpreter elsewhere.
 pub struct Evaluated {
     program: Loop,
     layout: Layout,
@@ -33,27 +34,29 @@ pub struct Evaluated {
     tiles: Vec<Tile>,
     zips: Vec<Zip>,
     rng: Mutex<Rng>,
-    /// How many steps each tile has taken.
+    /// The number of steps of each tile.
     taken: Mutex<Vec<u64>>,
-    /// How often tiles were left within their range.
+    /// The number of exits of tiles within their range.
     left: AtomicU64,
-    /// How often those were that have a dry run.
+    /// The number of these in tiles with a dry run.
     rolled_back: AtomicU64,
-    /// How many steps each zip has taken.
+    /// The number of steps of each zip.
     zipped: Mutex<Vec<u64>>,
 }
 
-/// Whether a tile goes through what it may have to leave before it does anything that is not rolled back.
+/// Returns whether a tile has a dry run before irrevocable effects.
+///
+/// It runs the code that may exit, so that the tile can still roll back.
 pub fn has_dry_run(tile: &Tile) -> bool {
     let mut found = false;
     tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::DryRun { .. }));
     found
 }
 
-/// The zips of a loop under a schedule that have buffers. Each of them verifies.
+/// Returns the buffered zips of a loop under a schedule, verified.
 ///
 /// # Panics
-/// One does not, or the schedule is refused.
+/// Panics if one does not verify, or if the schedule is rejected.
 pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -76,10 +79,12 @@ pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
     region.zips().all.iter().filter_map(zip).collect()
 }
 
-/// The tiles of a loop under a schedule, one for each innermost loop that has one. Each of them verifies.
+/// Returns the tiles of a loop under a schedule, verified.
+///
+/// A loop may have several, and unsupported loops have none.
 ///
 /// # Panics
-/// One does not, or the schedule is refused.
+/// Panics if one does not verify, or if the schedule is rejected.
 pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -107,7 +112,9 @@ pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
 }
 
 impl Evaluated {
-    /// The kernel of a loop under a schedule; `inner` takes the steps between tiles.
+    /// Creates the kernel of a loop under a schedule.
+    ///
+    /// `inner` runs the steps between tiles.
     pub fn new(
         program: &Loop,
         schedule: &Schedule,
@@ -120,7 +127,7 @@ impl Evaluated {
         evaluated
     }
 
-    /// The kernel of a loop that takes these tiles.
+    /// Creates the kernel of a loop with these tiles.
     pub fn of(program: &Loop, tiles: Vec<Tile>, inner: Arc<dyn Kernel>, seed: u64) -> Evaluated {
         Evaluated {
             program: program.clone(),
@@ -136,14 +143,14 @@ impl Evaluated {
         }
     }
 
-    /// The tiles that have taken steps, and how many.
+    /// Returns the tiles that took steps, with their numbers.
     pub fn taken(&self) -> Vec<(&Tile, u64)> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let tiles = self.tiles.iter().zip(taken.iter().copied());
         tiles.filter(|t| t.1 > 0).collect()
     }
 
-    /// How many steps were taken by tiles with segments.
+    /// Returns the number of steps of tiles with segments.
     pub fn in_segments(&self) -> u64 {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let tiles = self.tiles.iter().zip(taken.iter());
@@ -151,12 +158,14 @@ impl Evaluated {
         nested.map(|(_, steps)| steps).sum()
     }
 
-    /// How often tiles were left within their range.
+    /// Returns the number of exits of tiles within their range.
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Counts what its tiles did, which are of this schedule. How many steps they took.
+    /// Adds the counts of its tiles under a schedule.
+    ///
+    /// Returns the number of their steps.
     pub fn count(&self, schedule: &Schedule, drawn: &mut Drawn) -> u64 {
         drawn.left += self.left();
         drawn.rolled_back += self.rolled_back.load(Ordering::Relaxed);
@@ -177,7 +186,9 @@ impl Evaluated {
         taken.iter().map(|t| t.1).sum::<u64>() + zipped.iter().sum::<u64>()
     }
 
-    /// Notes that a backend's code ran under what its tiles took steps under, and how that ended.
+    /// Notes that a backend ran the schedule of its tiles.
+    ///
+    /// It also notes the outcome.
     pub fn note_end(
         &self,
         backend: &'static str,
@@ -194,7 +205,7 @@ impl Evaluated {
         ended.extend(here.ran.into_keys());
     }
 
-    /// How many steps a tile may take here, of at most `left`.
+    /// The number of steps that a tile may take here, at most `left`.
     fn enters(&self, tile: &Tile, state: &State, left: u64) -> u64 {
         let word = |v| state.scalar(v);
         let counter = word(tile.counter);
@@ -203,18 +214,19 @@ impl Evaluated {
             Some(Atom::Const(c)) => c.bits,
             None => 0,
         };
-        // The last step around segments leaves what else a frame keeps.
+        // The last step around segments sets other values of the frame.
         let last = u64::from(tile.has_segments());
         let count = left.min(bound.saturating_sub(counter).saturating_sub(last));
         tile.allows(count, word, |a| state.length(a))
     }
 
-    /// Takes a tile's steps, if one may be entered. How many, and whether it trapped.
+    /// Runs a tile's steps, if one may be entered. Returns their number, and whether it trapped.
     fn take(&self, left: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Option<(u64, bool)> {
         let place = (frame.words[0] as usize).checked_sub(1)?;
         let rate = self.layout.resume.get(place)?;
         let steps = frame.words[1];
-        // The step that fills a chunk or a run is the interpreter's: it joins them when it comes to the guard.
+        // The interpreter runs the step that fills a chunk or a run, because it combines them at
+        // the guard.
         let before = |grid: u64| left.min(grid - 1 - steps % grid);
         let grid = self.program.grid().map_or(left, before);
         let (in_chunk, left) = (before(self.inner.chunk()), grid);
@@ -224,7 +236,7 @@ impl Evaluated {
         let entered = tiles
             .filter(|(_, t)| t.rate == *rate)
             .find_map(|(at, tile)| {
-                // Whole runs the tile joins itself.
+                // The tile combines whole runs itself.
                 let left = match tile.runs() {
                     Some(run) if steps.is_multiple_of(run) => in_chunk,
                     Some(_) => 0,
@@ -253,7 +265,7 @@ impl Evaluated {
             let tile = tile.show(&self.program);
             panic!("{fault}\n{tile}\n{}", self.program)
         });
-        // Where its guard ends the loop, a tile may take nothing.
+        // If its guard ends the loop, a tile may take no step.
         let within = u64::from(left.at < from + count);
         self.left.fetch_add(within, Ordering::Relaxed);
         let rolled_back = if has_dry_run(tile) { within } else { 0 };
@@ -279,7 +291,8 @@ impl Kernel for Evaluated {
             return self.inner.run(pass, steps, frame, args);
         }
         let mut left = steps;
-        // To the guard of the first root, where a tile with segments may be entered: a step later it is in a segment.
+        // Go to the guard of the first root, where a tile with segments may be entered. One step
+        // later it is inside a segment.
         if frame.words[0] == 0 {
             match self.inner.run(pass, 0, frame, args) {
                 Outcome::Paused => {}
@@ -305,7 +318,7 @@ impl Kernel for Evaluated {
     }
 }
 
-/// A backend whose kernels take tiles, each loop's under a schedule of its own.
+/// Wraps an interpreter with kernels that run tiles under random schedules.
 pub struct Tiled {
     inner: InterpBackend,
     seed: u64,
@@ -313,7 +326,7 @@ pub struct Tiled {
 }
 
 impl Tiled {
-    /// The backend of a seed, around an interpreter.
+    /// Creates the backend of a seed around an interpreter.
     pub fn new(inner: InterpBackend, seed: u64) -> Tiled {
         Tiled {
             inner,
@@ -322,7 +335,7 @@ impl Tiled {
         }
     }
 
-    /// Counts what the tiles of its kernels did.
+    /// Adds the counts of its kernels' tiles.
     pub fn count(&self, drawn: &mut Drawn) {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         for (schedule, kernel) in made.iter() {

@@ -1,4 +1,6 @@
-//! Tiles that are changed at random, as text: what still verifies must stay inside of its memory, whatever it computes.
+//! Mutants of tile texts: a mutant that verifies must stay within its memory.
+//!
+//! Its results may be arbitrary.
 
 use crate::rng::Rng;
 use livefusion_tile::ir::{Operand, Origin, StmtKind, Tile};
@@ -6,7 +8,9 @@ use livefusion_tile::parse::parse;
 use livefusion_tile::verify::verify;
 use loop_lang::Loop;
 
-/// A tile with up to three changes of its words and lines, if that still verifies and ends.
+/// Returns a tile with up to three changes of words and lines.
+///
+/// Returns `None` unless it verifies and terminates.
 pub fn mutant(tile: &Tile, program: &Loop, rng: &mut Rng) -> Option<Tile> {
     let mut lines: Vec<String> = tile
         .show(program)
@@ -33,7 +37,7 @@ pub fn mutant(tile: &Tile, program: &Loop, rng: &mut Rng) -> Option<Tile> {
     (changed != *tile && ends(&changed)).then_some(changed)
 }
 
-/// A line with one of its words exchanged for one of that kind.
+/// A line with one word replaced by another of the same kind.
 fn reworded(line: &str, tile: &Tile, rng: &mut Rng) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = |at: &usize| {
@@ -47,7 +51,7 @@ fn reworded(line: &str, tile: &Tile, rng: &mut Rng) -> String {
     let at = rng.pick(&starts);
     let word = line[at..].split(|c| !is_word(c)).next().unwrap_or_default();
     let value = tile.values.iter().find(|v| v.name == word);
-    // Of that type, so that more than a few verify.
+    // A value of the same type, so that more mutants verify.
     let others = tile.values.iter();
     let others = others.filter(|v| value.is_some_and(|of| of.shape == v.shape));
     let others: Vec<&str> = others.map(|v| v.name.as_str()).collect();
@@ -72,7 +76,7 @@ fn reworded(line: &str, tile: &Tile, rng: &mut Rng) -> String {
     format!("{}{new}{}", &line[..at], &line[at + word.len()..])
 }
 
-/// Whether a tile has no loop that turns as often as a value says.
+/// Whether a tile has no loop whose number of iterations is a computed value.
 fn ends(tile: &Tile) -> bool {
     let known = |a: &Operand| {
         let of = |v| matches!(tile.value(v).origin, Origin::From | Origin::End);

@@ -1,4 +1,4 @@
-//! A paused loop as what tiles work on.
+//! The state of a paused loop, as tiles see it.
 
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame};
@@ -8,7 +8,7 @@ use loop_lang::Loop;
 use loop_lang::ir::{Atom, Order, Var};
 use loop_lang::state::{Layout, group_total, local_words};
 
-/// Offsets in the local part of a scan's variable: of what reads see, and of its tree.
+/// Offsets in the local part of a scan's variable: the current value, and its tree.
 const NOW: u64 = 0;
 const TREE: u64 = 3;
 
@@ -35,7 +35,7 @@ impl<'a, 'f> State<'a, 'f> {
         }
     }
 
-    /// What a scalar is: a parameter, what is carried, or what a group has come to.
+    /// The value of a scalar: a parameter, a carried value, or a group's current value.
     pub(super) fn scalar(&self, v: Var) -> u64 {
         let program = self.program;
         if let Some(word) = self.of_scan(v, NOW) {
@@ -81,7 +81,7 @@ impl<'a, 'f> State<'a, 'f> {
         there.then(|| first + offset as usize)
     }
 
-    /// How a group is ordered, and where the local part of its variable is.
+    /// The order of a variable's group, and the local part of the variable.
     fn local(&self, v: Var) -> Option<(Order, usize)> {
         let id = self.program.group_of(v)?;
         let group = &self.program.groups[id.index()];
@@ -89,7 +89,7 @@ impl<'a, 'f> State<'a, 'f> {
         Some((group.order, self.layout.local(id, group, i)))
     }
 
-    /// The word of what a scan keeps.
+    /// The word of a value that a scan keeps.
     fn kept(&self, v: Var, kept: Kept) -> Option<usize> {
         match kept {
             Kept::Prefix => self.layout.word(v),

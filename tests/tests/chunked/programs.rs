@@ -1,11 +1,11 @@
-//! Programs over segments and streams, as users write them, that are run in chunks.
+//! User-style programs over segments and streams, run in chunks.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
 use livefusion_tests::rng::Rng;
 use std::sync::Arc;
 
-/// Segments and what is in them.
+/// Holds segments and their data.
 pub struct Input {
     lengths: Vec<u64>,
     data: Vec<f64>,
@@ -14,7 +14,9 @@ pub struct Input {
 }
 
 impl Input {
-    /// Short segments, sometimes empty ones among them, and now and then one of several chunks.
+    /// Creates short segments, sometimes with empty or very long ones.
+    ///
+    /// The long ones span several chunks.
     pub fn random(rng: &mut Rng) -> Input {
         let segments = rng.range(0, 60);
         let least = u64::from(rng.chance(70));
@@ -45,14 +47,14 @@ impl Input {
     }
 }
 
-/// What a program computes: the nodes to force.
+/// Builds the nodes of a program to force.
 pub type Make = fn(&Input) -> Vec<Arc<Node>>;
 
 macro_rules! nodes {
     ($($x:expr),* $(,)?) => { vec![$($x.node().clone()),*] };
 }
 
-/// The programs by their names.
+/// Lists the programs by name.
 pub const ALL: &[(&str, Make)] = &[
     ("folds", |input| {
         let rows = input.rows();
@@ -82,7 +84,7 @@ pub const ALL: &[(&str, Make)] = &[
         nodes![kept.data(), kept.lengths(), kept.sum()]
     }),
     ("around", |input| {
-        // Folds, a scan and a filter over what each segment gives.
+        // Folds, a scan and a filter over segment sums.
         let sums = input.rows().sum();
         let running = sums.scan(0.0, |a, b| a + b);
         let large = sums.filter(|x| x.gt(2.0));

@@ -1,4 +1,4 @@
-//! What people ask for: paths of prices, the largest few, tables joined, quantiles of groups.
+//! Common requests: price paths, largest elements, joined tables, group quantiles.
 
 use crate::{N, floats, numbers, program};
 use livefusion::Array;
@@ -11,7 +11,7 @@ fn monte_carlo() {
         || asked::monte_carlo(7, N as u64, 10),
         [1, 1, 0],
         |(mean, squares)| {
-            // Of ten steps, what is above 0 is 2.46 on average, and its square 20.
+            // For ten steps, the mean positive part is 2.46, and its mean square 20.
             assert!(
                 (mean - 2.46).abs() < 0.4 && (squares - 20.0).abs() < 5.0,
                 "{mean}, {squares}"
@@ -21,7 +21,7 @@ fn monte_carlo() {
     assert_eq!((done.reads(), done.writes()), (0, 0));
 }
 
-/// One loop over the elements, and one over the few.
+/// One loop over the elements, and one over the few largest.
 #[test]
 fn top_and_sum() {
     let xs = numbers(3, N);
@@ -58,7 +58,7 @@ fn join_counts() {
     );
 }
 
-/// What is made of the groups' quantiles is one loop over the groups; keys of groups are found in another.
+/// One loop over the groups consumes their quantiles. Another loop finds the keys of groups.
 #[test]
 fn group_spread() {
     let (values, keys) = (floats(5, N), numbers(6, N));

@@ -1,11 +1,11 @@
-//! The first few of what a filter leaves, of what segments hold.
+//! `take` after filters and segments.
 
 use crate::{N, count, numbers, program};
 use livefusion::Array;
 use livefusion_tests::catalog::exits;
 use loop_lang::Op;
 
-/// The loop ends with the last element that is taken: nothing behind it is read, tested or divided.
+/// The loop ends with the last taken element: later elements are not read, tested or divided.
 #[test]
 fn filter_take() {
     let xs = numbers(1, N);
@@ -22,7 +22,7 @@ fn filter_take() {
     assert_eq!((done.op(Op::Gt), done.op(Op::Div)), (looked_at, 5));
 }
 
-/// The loop ends within a segment, with the last element that is taken.
+/// The loop ends within a segment, with the last taken element.
 #[test]
 fn flat_map_take() {
     let xs = numbers(1, N);
@@ -43,7 +43,7 @@ fn flat_map_take() {
         begins
     }));
     let most = most as u64;
-    // Room for a few is made without counting first whether there are as many.
+    // Capacity for a few elements is allocated without a sizing pass.
     assert_eq!((done.reads(), done.writes()), (2 * segments, most));
     assert_eq!(done.op(Op::Mul), most);
 }

@@ -89,7 +89,8 @@ fn nested_filter() {
     let written = count(&outer) + count(&inner);
     assert_eq!((done.reads(), done.writes()), (N as u64, written));
     assert_eq!(done.op(Op::Gt), N as u64);
-    // The second test, for what the first lets pass; and the loop's own, which fails in the end.
+    // The second predicate on elements that pass the first, and the loop's own test, which fails at
+    // the end.
     assert_eq!(done.op(Op::Lt), count(&outer) + N as u64 + 1);
 }
 
@@ -142,8 +143,8 @@ fn quickhull_step() {
         (done.reads(), done.writes()),
         (2 * N as u64, 2 * count(&above))
     );
-    // Each distance is computed once, though it is tested, and compared with the largest. That of
-    // the only chunk is compared with the start, and with what was carried into it.
+    // Each distance is computed once, although it is tested and compared with the maximum. The
+    // maximum of the only chunk is compared with the start and with the carried value.
     assert_eq!(
         (done.op(Op::Mul), done.op(Op::Gt)),
         (2 * N as u64, N as u64 + count(&above) + 2)

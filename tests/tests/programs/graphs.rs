@@ -1,13 +1,14 @@
-//! Graph reduction's kernel, the six cases that its authors do not fuse, and segment sums. A test
-//! for each case says what is done here, and shows that it duplicates nothing.
+//! Graph reduction's kernel, the six unfused cases, and maximum segment sum.
+//!
+//! Each case's test describes fusion here, and shows that it duplicates no work.
 
 use crate::{N, count, floats, numbers, program};
 use livefusion::{Array, Ix0};
 use livefusion_tests::catalog::graphs;
 use loop_lang::Op;
 
-/// Every array of the kernel has one loop's worth of work, however many users it has; the sum,
-/// which they start a second kernel for, is in the same loop.
+/// Every array of the kernel costs one loop's work, regardless of its number of uses. The paper
+/// starts a second kernel for the sum; here it is in the same loop.
 #[test]
 fn kernel_of_figure_8() {
     let (a, b) = (numbers(1, N), numbers(2, N));
@@ -33,10 +34,10 @@ fn kernel_of_figure_8() {
     assert_eq!(once.map(|op| done.op(op)), [n; 7]);
 }
 
-/// Case 1. Theirs must not move the use of an array across its update. Here arrays are values: a
-/// use that the user wrote behind the update sees the old array, so both maps are one loop,
-/// whatever the order in which the loops run. The update has as many steps as it puts elements, and
-/// so a loop of its own; it copies, as the array is the user's.
+/// Case 1. The paper must not move a use of an array across its update. Here arrays are values: a
+/// use after the update sees the old array, so both maps are one loop, in any order of loops. The
+/// update has one step per updated element, and so its own loop. It copies, because the user holds
+/// the array.
 #[test]
 fn case_1_update_in_place() {
     let a = floats(1, N);
@@ -56,13 +57,12 @@ fn case_1_update_in_place() {
     );
 }
 
-/// Case 2. Two filters skip different elements, so that a loop over what both leave has no counter
-/// of its own. Theirs are three loops. Here it is one, in which each side is advanced, by a counter
-/// of its own, until it has an element. No element is read or tested twice, and nothing that a filter
-/// leaves over goes through memory.
+/// Case 2. Two filters skip different elements, so a loop over both results has no common counter.
+/// The paper needs three loops. Here one loop advances each input by its own counter to its next
+/// element. No element is read or tested twice, and no filtered element goes through memory.
 #[test]
 fn case_2_zip_of_filters() {
-    // As many positive ones in both.
+    // Equally many positive elements in both.
     let a = numbers(1, N);
     let b: Vec<i64> = a.iter().rev().copied().collect();
     let positive = |xs: &[i64]| xs.iter().copied().filter(|x| *x > 0).collect::<Vec<_>>();
@@ -77,9 +77,9 @@ fn case_2_zip_of_filters() {
     assert_eq!((done.reads(), done.writes()), (2 * n, kept));
 }
 
-/// Case 3. Fusing a map into the loop that uses it again and again would compute it again and
-/// again. Here the user's loop has made one graph of all its turns, and the map is computed once
-/// per element for all.
+/// Case 3. Fusing a map into a loop that uses it repeatedly would recompute it in each iteration.
+/// Here the user's loop has built one graph of all iterations. The map is computed once per element
+/// for all of them.
 #[test]
 fn case_3_into_a_loop() {
     let a: Vec<f64> = numbers(1, N).iter().map(|x| (x * x) as f64).collect();
@@ -91,8 +91,8 @@ fn case_3_into_a_loop() {
     assert_eq!((done.op(Op::Sqrt), done.reads()), (N as u64, N as u64));
 }
 
-/// Case 4. On two ways that exclude each other, and behind them. One loop computes the array once
-/// for all three; of the two ways, each element takes one.
+/// Case 4. The array is used on two exclusive paths, and after them. One loop computes it once for
+/// all three uses; each element takes one of the two paths.
 #[test]
 fn case_4_on_both_ways() {
     let a = numbers(1, N);
@@ -113,8 +113,8 @@ fn case_4_on_both_ways() {
     }
 }
 
-/// Case 5. Arrays used at single indices are no longer streams. Theirs are made whole; here their
-/// elements are computed where they are used, and nothing else is: there is no loop.
+/// Case 5. Arrays used at single indices are not streams. The paper computes them completely. Here
+/// only the used elements are computed, without a loop.
 #[test]
 fn case_5_single_elements() {
     let a: Vec<f64> = numbers(1, N).iter().map(|x| (x * x) as f64).collect();
@@ -128,8 +128,8 @@ fn case_5_single_elements() {
     assert_eq!(done.writes(), 0);
 }
 
-/// Case 6. Both results of a map are used once, each in another reduction. Theirs would compute the
-/// map twice; here both reductions share its loop.
+/// Case 6. Both results of a map are used once, in different reductions. The paper would compute
+/// the map twice; here both reductions share its loop.
 #[test]
 fn case_6_sum_and_product() {
     let a: Vec<i64> = numbers(1, N).iter().map(|x| x & 3).collect();
@@ -162,7 +162,7 @@ fn largest_segment_sum() {
     assert_eq!((done.reads(), done.writes()), (N as u64, 0));
 }
 
-/// A delayed scalar that is part of a program may as well be given.
+/// A delayed scalar may be a part of the program or a given value.
 #[test]
 fn a_way_that_is_computed() {
     let a = numbers(1, N);

@@ -1,6 +1,7 @@
-//! The programs of the literature: as few loops as can be, one counter per rate, nothing in memory
-//! that nobody asked for, nothing read or computed twice; and the results are those of plain Rust,
-//! on every backend and under every clustering.
+//! Literature programs: minimal loops, one counter per rate, no duplicated work.
+//!
+//! Nothing unrequested is in memory, and nothing is read or computed twice. Results equal those of
+//! plain Rust, on every backend and under every clustering.
 
 mod asked;
 mod exits;
@@ -33,9 +34,9 @@ fn roots(results: &impl Force) -> Vec<Arc<Node>> {
     roots
 }
 
-/// Checks that a program becomes so many loops with so many counters and intermediate arrays, that
-/// no schedule is better, and that its results satisfy `check` wherever it runs. Gives what it
-/// does.
+/// Checks the numbers of loops, counters and intermediate arrays of a program, and that its
+/// schedule is optimal. The results must satisfy `check` on every engine. Returns the counts of its
+/// run.
 fn program<R: Force>(
     build: impl Fn() -> R,
     [loops, counters, intermediates]: [usize; 3],
@@ -66,8 +67,8 @@ fn program<R: Force>(
     work(|engine| check(results(engine)))
 }
 
-/// How many variables go up by one, but for those that count the elements of each segment anew:
-/// these are results.
+/// The number of variables that increase by one, except per-segment element counts, which are
+/// results.
 fn counting(program: &Loop) -> usize {
     let one = Const::u64(1).into();
     let blocks = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
@@ -81,7 +82,7 @@ fn counting(program: &Loop) -> usize {
     groups.filter(|g| incremented.contains(&g.next[0])).count()
 }
 
-/// The table in the documentation. `LOOP_BLESS=1` writes it anew.
+/// The table in the documentation. `LOOP_BLESS=1` rewrites it.
 #[test]
 fn the_table_is_that_of_the_docs() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/programs.md");
@@ -98,8 +99,8 @@ fn the_table_is_that_of_the_docs() {
     }
 }
 
-/// Where everything of each program's loops happens, the loops, and the shapes that C gives them are as they
-/// were. `LOOP_BLESS=1` writes them anew.
+/// The placement of each program's loops, the loops, and their C shapes match the golden files.
+/// `LOOP_BLESS=1` rewrites these.
 #[test]
 fn placements_loops_and_their_shapes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forms");
@@ -116,10 +117,10 @@ fn placements_loops_and_their_shapes() {
     golden(Path::new(folder), &texts);
 }
 
-/// How many elements the programs run over.
+/// The number of elements of the programs' inputs.
 const N: usize = 1000;
 
-/// How many of some things there are, as counts are.
+/// The number of items, as counters have it.
 fn count<T>(of: impl IntoIterator<Item = T>) -> u64 {
     of.into_iter().count() as u64
 }

@@ -1,4 +1,4 @@
-//! Statistics, clusters of points, primes.
+//! One-pass statistics, k-means, primes.
 
 use crate::{N, count, floats, program};
 use livefusion::Array;
@@ -40,12 +40,12 @@ fn correlation() {
     assert_eq!((done.reads(), done.writes()), (2 * N as u64, 0));
 }
 
-/// One loop over the points, which puts sums in memory; one over the centres, which divides them.
+/// One loop over the points accumulates sums in memory; one over the centres divides them.
 #[test]
 fn k_means_step() {
     let points: Vec<Point> = floats(1, N).into_iter().zip(floats(2, N)).collect();
     let mut centres = points[..7].to_vec();
-    // Nothing is near the last one.
+    // No point is near the last centre.
     centres.push((1e6, 1e6));
     let distance = |p: &Point, c: &Point| (p.0 - c.0) * (p.0 - c.0) + (p.1 - c.1) * (p.1 - c.1);
     let mut sums = vec![(0.0, 0.0, 0.0); centres.len()];
@@ -69,11 +69,11 @@ fn k_means_step() {
         [2, 2, 3],
         |moved| assert_eq!(moved, want),
     );
-    // Each distance to each centre once.
+    // Each distance to each centre is computed once.
     assert_eq!(done.op(Op::Mul), 2 * (N * centres.len()) as u64);
 }
 
-/// One loop strikes out multiples, of which none is ever in memory; one collects what is left.
+/// One loop strikes out multiples, which are never stored; one collects the remaining numbers.
 #[test]
 fn sieve() {
     let small = [2u64, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31];
@@ -86,6 +86,6 @@ fn sieve() {
         |primes| assert_eq!(primes, want),
     );
     let multiples: u64 = small.iter().map(|p| (n - 1 - p * p) / p + 1).sum();
-    // A table of all numbers, what is struck out, and what is left.
+    // Writes: a table of all numbers, the struck-out ones, and the remaining ones.
     assert_eq!(done.writes(), n + multiples + count(&want));
 }

@@ -1,11 +1,11 @@
-//! Appends of filters, runs, scans from the end, elements before and behind their own sum.
+//! Appends of filters, runs, scans from the end, shares of a sum.
 
 use crate::{N, count, floats, numbers, program};
 use livefusion::Array;
 use livefusion_tests::catalog::passes;
 use loop_lang::Op;
 
-/// Each filter is a phase of one loop, and what they keep goes straight where it belongs.
+/// Each filter is a phase of one loop, and writes kept elements directly to their final position.
 #[test]
 fn append_of_filters() {
     let (xs, ys) = (numbers(1, N), numbers(2, N / 2));
@@ -23,7 +23,8 @@ fn append_of_filters() {
     assert_eq!(done.op(Op::Gt), n);
 }
 
-/// A run comes out when the next one begins, the last one by a phase of its own; nothing is in memory.
+/// A run is emitted when the next one begins, and the last run in a phase of its own. Nothing is in
+/// memory.
 #[test]
 fn runs() {
     let xs: Vec<u8> = numbers(1, N).iter().map(|x| u8::from(*x > 40)).collect();
@@ -43,7 +44,7 @@ fn runs() {
     assert_eq!((done.reads(), done.writes()), (n, 2 * runs));
 }
 
-/// The loop runs from the end: the sums are written where they belong, and never read.
+/// The loop runs from the end: sums are written to their final position, and never read.
 #[test]
 fn scan_right() {
     let xs = numbers(1, N);
@@ -63,7 +64,7 @@ fn scan_right() {
     assert_eq!((done.reads(), done.writes()), (n, n));
 }
 
-/// Both loops test each element, and nothing but the sum is between them.
+/// Both loops test each element, and only the sum crosses loops.
 #[test]
 fn shares_of_kept() {
     let xs = floats(1, N);

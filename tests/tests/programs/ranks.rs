@@ -1,4 +1,4 @@
-//! Programs on matrices: products, folds and scans along both axes, closures on rows, what rearranges.
+//! Programs on matrices: products, folds and scans along axes, closures, rearrangements.
 
 use crate::{floats, numbers, program};
 use livefusion::prelude::*;
@@ -33,8 +33,9 @@ fn product(x: &[f64], y: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Three loops in each other, and nothing in memory but both matrices and the product. The columns are inside: an
-/// element of the left matrix is read once, and with each of the right one a sum of a row of sums, which is near.
+/// Three nested loops, with only both matrices and the product in memory. The columns are the
+/// innermost loop. An element of the left matrix is read once. Each element of the right matrix
+/// comes with one of a nearby row of sums.
 #[test]
 fn matrix_product() {
     let ((x, a), (y, b)) = (matrix(1, N, M), matrix(2, M, N));
@@ -47,7 +48,7 @@ fn matrix_product() {
     assert_eq!(done.reads(), (N * M + 2 * N * N * M) as u64);
 }
 
-/// What is repeated and transposed is in no memory: it is the loop that a product is written as by hand.
+/// The repeated and transposed arrays are not stored: it is the loop of a hand-written product.
 #[test]
 fn flat_matrix_product() {
     let ((x, a), (y, b)) = (matrix(1, N, M), matrix(2, M, N));
@@ -87,7 +88,7 @@ fn largest_of_each_row() {
     );
 }
 
-/// The sum of the sums of rows is the sum of all elements: no loop is in the loop.
+/// The sum of row sums is the sum of all elements: there is no nested loop.
 #[test]
 fn sum_of_sums() {
     let (xs, m) = whole(5, N, M);
@@ -99,7 +100,8 @@ fn sum_of_sums() {
     );
 }
 
-/// The loop over columns is inside: memory is read once, in its order, and with each element the sum that it is joined onto.
+/// Column sums: the loop over columns is inside. It reads memory once, in order, and loads the
+/// column's sum with each element.
 #[test]
 fn sum_of_rows() {
     let (xs, m) = matrix(6, N, M);
@@ -117,7 +119,8 @@ fn sum_of_rows() {
     assert_eq!(done.reads(), (2 * N * M) as u64);
 }
 
-/// A row of sums, which is the one intermediate, goes from row to row: memory is read once, in its order, and with each element the sum that it is joined onto.
+/// Running sums of rows: one row of sums, the only intermediate, is carried from row to row. Memory
+/// is read once, in order, with one sum per element.
 #[test]
 fn running_rows() {
     let (xs, m) = matrix(7, N, M);
@@ -133,7 +136,8 @@ fn running_rows() {
     assert_eq!(done.reads(), (2 * N * M) as u64);
 }
 
-/// A plane of sums goes from plane to plane. Each element is read once, in a loop for each axis.
+/// A plane of sums is carried from plane to plane. Each element is read once, in a loop for each
+/// axis.
 #[test]
 fn planes() {
     let xs = floats(12, 2 * N * M);
@@ -156,7 +160,7 @@ fn planes() {
     assert_eq!(done.reads(), (4 * N * M) as u64);
 }
 
-/// No sums are in memory on their way.
+/// No intermediate sums are in memory.
 #[test]
 fn sum_of_sums_of_sums() {
     let xs = numbers(13, 2 * N * M);
@@ -187,7 +191,8 @@ fn across_a_reshape() {
     assert_eq!(done.op(Op::Sqrt), (N * M) as u64);
 }
 
-/// A step is a loop over the rows and one over the columns in it; as many steps as rows are both factors.
+/// A step is a loop over rows with a nested loop over columns. As many steps as rows give both
+/// factors.
 #[test]
 fn lu() {
     let (xs, m) = matrix(15, N, N);
@@ -218,7 +223,7 @@ fn lu() {
     }
 }
 
-/// The filter is in the loop over the directions, and what it keeps is in no memory.
+/// The filter is in the loop over the directions, and its result is not stored.
 #[test]
 fn sobol() {
     let directions: Vec<u64> = (0..16).map(|k| (1u64 << (31 - k)) | (k << 3)).collect();
@@ -284,7 +289,7 @@ fn shares_of_rows() {
     );
 }
 
-/// Each element is read once for all three, and beside it the sum of its column.
+/// Each element is read once for all three sums, together with the sum of its column.
 #[test]
 fn sums_along_all_axes() {
     let (xs, m) = whole(11, N, M);

@@ -1,5 +1,7 @@
-//! The rules of figure 14: each becomes one loop with nothing in memory, as the paper has it, and so does what its rules have no
-//! words for. What is dead is not computed.
+//! The rules of figure 14: each becomes one loop with nothing in memory.
+//!
+//! The paper's rules achieve the same, and programs beyond them fuse too. Dead results are not
+//! computed.
 
 use crate::{N, count, floats, numbers, program};
 use livefusion::Array;
@@ -10,7 +12,7 @@ fn two() -> (Vec<i64>, Vec<i64>) {
     (numbers(1, N), numbers(2, N))
 }
 
-/// What is left of the first where it is more than the second.
+/// The elements of the first that exceed those of the second.
 fn more(a: &[i64], b: &[i64]) -> Vec<i64> {
     let both = a.iter().zip(b).filter(|(a, b)| a > b);
     both.map(|(a, _)| *a).collect()
@@ -28,7 +30,7 @@ fn product_with_inverse() {
     assert_eq!((done.reads(), done.op(Op::Mul)), (N as u64, N as u64));
 }
 
-/// What is repeated is in no memory but that of its update, which has a loop of its own (case 1 of figure 9).
+/// The repeated number is stored only for its update, which has its own loop (case 1 of figure 9).
 #[test]
 fn two_maps_of_a_replicate() {
     let (b, c) = (floats(1, N), floats(2, N));
@@ -61,7 +63,7 @@ fn filter_of_a_filter() {
     assert_eq!((done.reads(), done.writes()), (2 * N as u64, count(&want)));
 }
 
-/// The array that nobody uses is divided for nobody.
+/// The unused quotient is never computed.
 #[test]
 fn map_of_a_map() {
     let (a, y) = two();
@@ -134,7 +136,7 @@ fn redomap_of_a_filter() {
     assert_eq!(done.op(Op::Mul), count(&kept));
 }
 
-/// What the first filter leaves out, no map sees.
+/// Elements dropped by the first filter reach no map.
 #[test]
 fn rules_in_a_row() {
     let a = numbers(1, N);

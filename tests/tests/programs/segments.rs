@@ -1,4 +1,4 @@
-//! QuickHull's core, sparse matrices, softmax and sums of segments: one nested loop each.
+//! QuickHull's core, sparse matrices, softmax, segment sums: one nested loop each.
 
 use crate::{N, count, floats, numbers, program};
 use livefusion::{Array, Force, Ix0, Segmented};
@@ -70,7 +70,7 @@ impl Plain {
         }
     }
 
-    /// For each line the points above it, with their distances.
+    /// For each line, the points above it with their distances.
     fn above(&self) -> Vec<Vec<(f64, Point)>> {
         let cross = |(a, b): (Point, Point), p: &Point| {
             (b.0 - a.0) * (p.1 - a.1) - (b.1 - a.1) * (p.0 - a.0)
@@ -137,8 +137,8 @@ fn check_hull(plain: &Plain, (points, lengths, corners, edges, totals): <Results
     assert!((totals.1 - around).abs() <= 1e-12 * around);
 }
 
-/// The segmented filterMax: one loop over the lines with one loop over each line's points inside,
-/// whose distances are computed once though they decide over the points, count them and find the
+/// The segmented filterMax: a loop over the lines, with a loop over each line's points inside.
+/// Distances are computed once. They decide which points to keep, count them, and find the
 /// farthest.
 #[test]
 fn quickhull_core() {
@@ -202,12 +202,12 @@ fn sparse_times() {
     );
     let rows = count(&lengths);
     assert_eq!((done.op(Op::Mul), done.writes()), (N as u64, rows));
-    // Of each element its column, its value and what it meets; of each row where it begins and
-    // ends.
+    // Reads: the column, the value and the vector element of each element; the start and the end of
+    // each row.
     assert_eq!(done.reads(), 3 * N as u64 + 2 * rows);
 }
 
-/// One loop over the segments, with three over each segment's elements inside, one after the other.
+/// One loop over the segments, with three successive loops over each segment's elements inside.
 #[test]
 fn softmax() {
     let (lengths, xs) = (lengths(N), floats(1, N));
@@ -231,8 +231,9 @@ fn softmax() {
     assert_eq!((done.op(Op::Exp), done.op(Op::Div)), (N as u64, N as u64));
 }
 
-/// One loop over the segments, with two over each segment's elements inside, and a sort between these: squares are computed once,
-/// and so is which places are inner ones. Nothing is in memory but both of one segment.
+/// One loop over the segments, with two loops over each segment's elements inside, and a sort
+/// between them. Squares and the test for inner positions are computed once. Memory holds both
+/// arrays of one segment only.
 #[test]
 fn trimmed_sums() {
     let (lengths, xs) = (lengths(N), numbers(1, N));
@@ -249,7 +250,7 @@ fn trimmed_sums() {
         |sums| assert_eq!(sums, want),
     );
     assert_eq!(done.op(Op::Mul), N as u64);
-    // Each element, its square, and whether it is an inner one; each length.
+    // Reads: each element, its square, and whether it is an inner one; each length.
     assert_eq!(done.reads(), 3 * N as u64 + count(&lengths));
 }
 
@@ -286,8 +287,8 @@ fn sums_of_segments() {
     assert_eq!(done.writes(), N as u64 + 2 * count(&lengths));
 }
 
-/// The lengths that filters leave are known behind a segment, and nothing that runs over what is
-/// left waits for them: one pass over each segment.
+/// The lengths of filtered segments are known after each segment. No consumer of the elements waits
+/// for them, so one pass over each segment suffices.
 #[test]
 fn filters_of_segments() {
     let (lengths, xs) = (lengths(N), numbers(1, N));
@@ -316,7 +317,8 @@ fn filters_of_segments() {
     assert_eq!(done.op(Op::Gt), N as u64);
 }
 
-/// One very long segment among empty ones: the same loop, no longer than its elements and segments.
+/// One very long segment among empty ones: the same loop, with as many steps as elements and
+/// segments.
 #[test]
 fn one_giant_segment() {
     let (n, others) = if cfg!(debug_assertions) {
@@ -342,7 +344,7 @@ fn one_giant_segment() {
     );
 }
 
-/// Groups of rows: three loops, one in the other.
+/// Groups of rows: three nested loops.
 #[test]
 fn mean_of_largest() {
     let (lengths, xs) = (lengths(N), floats(1, N));
@@ -371,7 +373,7 @@ fn mean_of_largest() {
     );
 }
 
-/// All pairs within events: three loops, one in the other, and no pair in memory.
+/// All pairs within events: three nested loops, and no pair in memory.
 #[test]
 fn pairs_of_particles() {
     let (lengths, xs) = (lengths(N), floats(1, N));
@@ -401,8 +403,8 @@ fn pairs_of_particles() {
         },
     );
     let pairs = all.iter().map(Vec::len).sum::<usize>() as u64;
-    // The second of each pair, and the bin that it is added to.
+    // Reads: the second particle of each pair, and the bin that it increments.
     assert_eq!(done.reads(), count(&lengths) + N as u64 + 2 * pairs);
-    // One distance, and two sizes that tell how far the next float lies behind it.
+    // One distance, and two magnitudes that give the spacing of floats there.
     assert_eq!(done.op(Op::Abs), 3 * pairs);
 }

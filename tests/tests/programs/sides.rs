@@ -1,14 +1,14 @@
-//! Filters, segmentations, runs and merges side by side.
+//! Zips and merges of filters, segmentations and runs.
 
 use crate::{N, count, numbers, program};
 use livefusion::{Array, Segmented};
 use livefusion_tests::catalog::sides;
 use loop_lang::Op;
 
-/// Each side is looked at until it has its next element; nothing is in memory in between.
+/// Each input advances to its next element; no intermediate is in memory.
 #[test]
 fn three_filters() {
-    // As many positive ones in all.
+    // Equally many positive elements in all.
     let a = numbers(1, N);
     let b: Vec<i64> = a.iter().rev().copied().collect();
     let c: Vec<i64> = [&a[N / 3..], &a[..N / 3]].concat();
@@ -27,7 +27,7 @@ fn three_filters() {
     assert_eq!((done.op(Op::Gt), done.op(Op::Mul)), (3 * n, count(&want)));
 }
 
-/// Both zips have what the sides deliver, and the sum runs along with one of them.
+/// Both zips use the delivered elements, and the sum fuses with one of them.
 #[test]
 fn zip_and_sides() {
     let a = numbers(1, N);
@@ -52,7 +52,8 @@ fn zip_and_sides() {
     assert_eq!((done.op(Op::Gt), done.op(Op::Mul)), (2 * n, count(&want)));
 }
 
-/// Neither side goes on when one has ended, and the first one to the element that tells.
+/// Neither input advances after one has ended. The first input advances to the element that reveals
+/// the end.
 #[test]
 fn shortest_of_filters() {
     let a = numbers(1, N);
@@ -70,7 +71,7 @@ fn shortest_of_filters() {
             [1, 3, 0],
             |dot| assert_eq!(dot, want),
         );
-        // So many are looked at to have so many.
+        // The number of elements inspected to find `n` kept ones.
         let to = |xs: &[i64], n: usize| {
             let positions = (1..).zip(xs).filter(|(_, x)| **x > 0).map(|(i, _)| i);
             positions.take(n).last().unwrap_or(0)
@@ -102,7 +103,7 @@ fn lengths(seed: u64, most: u64, n: usize) -> Vec<u64> {
     all
 }
 
-/// Running sums that begin anew with each segment.
+/// Running sums that restart with each segment.
 fn running(lengths: &[u64], xs: &[i64]) -> Vec<i64> {
     let mut left = xs.iter();
     let segments = lengths.iter().flat_map(|n| {
@@ -115,7 +116,8 @@ fn running(lengths: &[u64], xs: &[i64]) -> Vec<i64> {
     segments.collect()
 }
 
-/// Each side is a cursor over elements, which asks one over segments for the next that has any.
+/// Each input is a cursor over elements, which asks a cursor over segments for the next non-empty
+/// one.
 #[test]
 fn two_segmentations() {
     let (xs, ys) = (numbers(1, N), numbers(2, N));
@@ -135,7 +137,7 @@ fn two_segmentations() {
     assert_eq!((done.reads(), done.writes()), (segments + 2 * n, n));
 }
 
-/// Each run's value is read once, and carried while its elements last.
+/// Each run's value is read once, and carried over its elements.
 #[test]
 fn product_of_runs() {
     let [fine, coarse] = [lengths(3, 6, N), lengths(4, 60, N)];
@@ -160,7 +162,7 @@ fn product_of_runs() {
     assert_eq!(done.op(Op::Mul), n);
 }
 
-/// Each element is looked at once, and nothing is in memory in between.
+/// Each element is read once, and no intermediate is in memory.
 #[test]
 fn merges_of_filters() {
     let positive = |xs: &[i64]| -> Vec<i64> { xs.iter().copied().filter(|x| *x > 0).collect() };
@@ -191,7 +193,7 @@ fn merges_of_filters() {
         [1, 3, 0],
         |all| assert_eq!(all, want),
     );
-    // The last attempt finds that there is no further flag.
+    // The last attempt finds the end of the flags.
     let flags = flags.len() as u64 + 1;
     assert_eq!((done.reads(), done.writes()), (2 * n + flags, count(&want)));
 
@@ -214,7 +216,8 @@ fn merges_of_filters() {
     assert_eq!(done.op(Op::Gt), n);
 }
 
-/// One loop for all rounds. The first reads the next of both arrays for each element that it takes, the others none.
+/// One loop for all rounds. The first round reads the next element of both arrays for each element
+/// taken; the others read nothing.
 #[test]
 fn merge_tree() {
     let arrays: Vec<Vec<i64>> = (1..9)

@@ -6,7 +6,7 @@ use livefusion_tests::catalog::shape::Shape;
 use livefusion_tests::catalog::streams;
 use loop_lang::Op;
 
-/// Nothing is packed that is combined again: each element goes one way, and is where it was.
+/// Packed and recombined elements are not stored: each takes one path, and keeps its position.
 #[test]
 fn both_ways() {
     let xs = numbers(1, N);
@@ -27,7 +27,7 @@ fn both_ways() {
     );
 }
 
-/// The side that is in memory is read at the filter's count, and no further than that.
+/// The input in memory is read at the filter's count, and no further.
 #[test]
 fn zip_with_a_filtered() {
     let xs = numbers(1, N);
@@ -85,7 +85,7 @@ fn zip_of_append() {
     assert_eq!((done.reads(), done.writes()), (2 * n, n));
 }
 
-/// Numbers that are not 0, then some that are.
+/// Non-zero numbers, then some zeros.
 fn with_zeros(before: usize) -> Vec<i64> {
     let mut xs: Vec<i64> = numbers(1, N).into_iter().map(|x| x | 1).collect();
     for x in xs.iter_mut().skip(before).step_by(3) {
@@ -94,8 +94,7 @@ fn with_zeros(before: usize) -> Vec<i64> {
     xs
 }
 
-/// Divisions by zero behind the end of a prefix are not tried: not by a loop of each combinator
-/// either.
+/// Divisions by zero after the end of a prefix never run, even with a loop per combinator.
 #[test]
 fn a_trap_behind_take_while() {
     let before = 400;
@@ -109,20 +108,20 @@ fn a_trap_behind_take_while() {
             assert_eq!(total, want.iter().sum());
         },
     );
-    // The 0 is looked at, and nothing behind it.
+    // The 0 is read, and no later element.
     assert_eq!(
         (done.reads(), done.op(Op::Div)),
         (before as u64 + 1, before as u64)
     );
 }
 
-/// The loop ends with the first quotient that is too large, and never gets to the zeros.
+/// The loop ends with the first quotient that is too large, and never reaches the zeros.
 #[test]
 fn a_trap_behind_the_end_of_the_loop() {
     let xs = [[9i64; 20].as_slice(), &[2], &[0; 20]].concat();
     let build = || streams::until_large(&Array::from(&xs));
-    // A loop for each combinator computes all quotients first: it traps, as they are part of the
-    // program.
+    // With a loop per combinator, all quotients are computed first. The program traps, because they
+    // are part of it.
     let fused = |engine: &livefusion::Engine| build().force_with(engine).expect("it runs");
     assert_eq!(fused(&livefusion::Engine::interp()), 20 * 11);
     assert_eq!(fused(&livefusion::Engine::c()), 20 * 11);
@@ -136,7 +135,7 @@ fn a_trap_behind_the_end_of_the_loop() {
     );
 }
 
-/// Each half is a phase, with a counter of its own; nothing is in memory.
+/// Each half is a phase with its own counter; nothing is in memory.
 #[test]
 fn parts_and_a_third() {
     let (xs, zs) = (numbers(1, N), numbers(2, N));
@@ -156,7 +155,8 @@ fn parts_and_a_third() {
     assert_eq!((done.reads(), done.writes()), (2 * N as u64, 0));
 }
 
-/// Where a part begins in the result, only the whole first pass tells: the array is passed over twice, by one loop.
+/// A part's start in the result is known only after the whole first pass: one loop traverses the
+/// array twice.
 #[test]
 fn partition_append() {
     let xs = numbers(1, N);
@@ -171,8 +171,8 @@ fn partition_append() {
     assert_eq!((done.reads(), done.writes()), (2 * n, n));
 }
 
-/// One loop takes the text apart, though a word's length is known only behind it, and three results
-/// come of it.
+/// One loop splits the text, although a word's length is known only after it, and gives three
+/// results.
 #[test]
 fn words() {
     let text: Vec<u8> = numbers(1, N)
@@ -204,11 +204,12 @@ fn words() {
             assert_eq!(histogram, want);
         },
     );
-    // Every character is compared once with either end of the alphabet.
+    // Every character is compared once with each end of the alphabet.
     assert_eq!(done.op(Op::Ge), N as u64 + 1);
 }
 
-/// A group's values are summed when the next group begins, those of the last one in a phase of its own.
+/// A group's values are summed when the next group begins, and the last group's in a phase of its
+/// own.
 #[test]
 fn sums_of_groups() {
     let mut keys: Vec<u32> = numbers(1, N)

@@ -1,4 +1,6 @@
-//! Random and golden loops under random schedules, in C. Which decisions took steps is told by the evaluator.
+//! Random and golden loops under random schedules, in C.
+//!
+//! The evaluator tells which decisions took steps.
 
 use super::{IN_ZIPS, STEPS, number};
 use livefusion_backend::{Backend, Kernel, Pass};
@@ -11,7 +13,7 @@ use livefusion_tests::tiles::{Drawn, Evaluated, draw};
 use livefusion_tile::schedule::Schedules;
 use loop_lang::Loop;
 
-/// Loops in one run of the compiler.
+/// The number of loops in one run of the compiler.
 const BATCH: usize = 40;
 const COMPILED: u64 = 170;
 
@@ -60,7 +62,7 @@ fn in_c() {
         let kernels = backend.compile_batch(&programs);
         let kernels: Result<Vec<_>, _> = kernels.into_iter().collect();
         let kernels = kernels.unwrap_or_else(|e| {
-            // One that does not compile fails all: which it is.
+            // One failing loop spoils its batch; find it.
             let fails = |program: &&Loop| backend.compile_batch(&[*program])[0].is_err();
             let k = programs.iter().position(fails).unwrap_or(0);
             panic!("{e}\n{}\n{}", decided[k].show(programs[k]), programs[k]);
@@ -69,7 +71,7 @@ fn in_c() {
             let args: Vec<_> = args.iter().map(|a| a.arg()).collect();
             let alone = interp.compile(program).expect("it is interpreted");
             let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
-            // Which decisions take steps is told by the evaluator.
+            // The evaluator tells which decisions took steps.
             let tiled = Evaluated::new(program, &decided[k], alone.clone(), k as u64);
             loops::run(&tiled, Pass::Emit, STEPS, &args);
             tiled.note_end("c", &want.outcome, &decided[k], &mut drawn);

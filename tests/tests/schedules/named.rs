@@ -1,4 +1,4 @@
-//! Loops and schedules that once gave other bits.
+//! Regression tests of loops and schedules with wrong bits in the past.
 
 use super::STEPS;
 use livefusion_backend::{Arg, Backend, Kernel, Pass, View};
@@ -37,7 +37,7 @@ fn masks_without_registers_keep_their_bits() {
     }
 }
 
-/// What a scalar loop's test reads is there before what is the same in all lanes is made of it.
+/// Reads of a scalar loop's test come before loop-invariant values derived from them.
 #[test]
 fn tests_of_scalar_loops_read_before_they_ask() {
     let text = include_str!("reads.loop");
@@ -58,7 +58,7 @@ fn tests_of_scalar_loops_read_before_they_ask() {
     assert_ne!(tiled.taken(), []);
 }
 
-/// What a scan was before an element is not what it is behind its segment.
+/// The value of a scan before an element differs from its value after the segment.
 #[test]
 fn scans_of_segments_have_come_to_their_totals() {
     let program = complete(include_str!("totals.loop")).expect("a loop");
@@ -76,8 +76,8 @@ fn scans_of_segments_have_come_to_their_totals() {
     assert_ne!(tiled.in_segments(), 0);
 }
 
-/// What is carried waits in a register where it is read behind its update: that is not known before the row, which several rows
-/// with one segment took it to be.
+/// A carried value is read from a register after its update. It is not known before the row,
+/// although several rows with one segment assumed that.
 #[test]
 fn totals_of_rows_with_one_segment() {
     let program = complete(include_str!("rows.loop")).expect("a loop");
@@ -94,7 +94,8 @@ fn totals_of_rows_with_one_segment() {
     }
 }
 
-/// What a mask admits is what it was where the sub rate began: this one is carried, and updated before what it masks.
+/// A mask has its value from the start of the sub rate. This mask is carried, and updated before
+/// the masked statements.
 #[test]
 fn masks_that_are_carried() {
     let program = complete(include_str!("masked.loop")).expect("a loop");

@@ -21,7 +21,7 @@ pub fn dry_run(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
         .iter()
         .any(|kind| matches!(kind, StmtKind::Leave { .. }))
     {
-        return Err("what has a dry run may be left");
+        return Err("a segment with a dry run has an exit");
     }
     let mut needed = FxHashSet::default();
     loop {
@@ -77,7 +77,7 @@ impl Copier<'_> {
 
     fn stmt(&self, kind: &StmtKind) -> Result<StmtKind, &'static str> {
         let reads = |array: &Var| match self.written.contains(array) {
-            true => Err("where segments are hangs on what is changed"),
+            true => Err("the place of segments depends on changed memory"),
             false => Ok(kind.clone()),
         };
         match kind {

@@ -1,14 +1,14 @@
-//! First lines, and the sizes of files and lines.
+//! First lines and sizes of files and lines.
 
 use super::sources::Sources;
 use crate::bounds::Held;
 
-/// Characters in a line, indentation included.
+/// The maximal characters in a line, with indentation.
 const WIDE: usize = 120;
-/// Lines in a file.
+/// The maximal lines in a file.
 const LONG: usize = 500;
 
-/// Holds the counts of files and lines.
+/// Compares the counts of files and lines with their bounds.
 pub fn hold(sources: &Sources, held: &mut Held) {
     let says_purpose = |text: &str| {
         let mut lines = text.lines().skip_while(|line| line.starts_with("#!["));

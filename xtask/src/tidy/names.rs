@@ -1,10 +1,10 @@
-//! Names of types: one name for one thing in a crate.
+//! Type names: one name for one type in a crate.
 
 use super::sources::Sources;
 use crate::bounds::Held;
 use std::collections::BTreeMap;
 
-/// Holds how many names stand for several types of one crate.
+/// Counts the names that several types of one crate share.
 pub fn hold(sources: &Sources, held: &mut Held) {
     let mut types: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for source in sources.rust().filter(|source| source.is_product()) {

@@ -44,14 +44,14 @@ impl Source {
     }
 }
 
-/// All Rust and Markdown of the repository.
+/// All sources and documents of the repository.
 pub struct Sources(Vec<Source>);
 
 impl Sources {
     /// Reads them.
     pub fn read() -> Outcome<Sources> {
         let names = output(&mut line(
-            "git ls-files --cached --others --exclude-standard *.rs *.md",
+            "git ls-files --cached --others --exclude-standard *.rs *.md *.c *.h *.cuh *.py",
         ))?;
         let mut sources = Vec::new();
         for path in names.lines() {

@@ -259,7 +259,7 @@ fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result
         },
     ));
     if let Some(stopped) = memory.rest_of_words(Address(*stopped)) {
-        let name = c"the flag of what was launched before";
+        let name = c"the flag of the launch before";
         ranges.push(range(
             name,
             Part {
@@ -273,10 +273,10 @@ fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result
     }
     for (level, at) in published.iter().enumerate().filter(|(_, at)| **at != 0) {
         let rest = memory.rest(Address(*at));
-        let rest = rest.ok_or_else(|| none("what tiles come to"))?;
+        let rest = rest.ok_or_else(|| none("the sums of tiles"))?;
         let next = published[level + 1..].iter().find(|next| **next > *at);
         let bytes = next.map_or(rest.bytes, |next| (next - at) as usize);
-        ranges.push(range(c"what tiles come to", Part { bytes, ..rest }));
+        ranges.push(range(c"the sums of tiles", Part { bytes, ..rest }));
     }
     Ok(ticket)
 }

@@ -133,7 +133,7 @@ impl Driver for Cuda {
             let mut value = 0;
             // SAFETY: the function is the module's, which is loaded.
             let code = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, function) };
-            check("tell what a kernel needs", code).map(|()| count(value))
+            check("tell a kernel's resources", code).map(|()| count(value))
         };
         let needs = Needs {
             registers: of(Of::CU_FUNC_ATTRIBUTE_NUM_REGS)?,

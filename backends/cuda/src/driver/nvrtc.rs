@@ -43,7 +43,7 @@ impl Nvrtc {
     /// Loads the first compiler found.
     ///
     /// If `LIVEFUSION_NVRTC` names a folder, only that is searched. Otherwise these places are
-    /// tried in order: the folder of `backends/cuda/nvrtc.sh`, a CUDA installation (`CUDA_HOME`,
+    /// tried in order: the folder of `cargo xtask nvrtc`, a CUDA installation (`CUDA_HOME`,
     /// `CUDA_PATH`), Python's packages (`VIRTUAL_ENV`, `CONDA_PREFIX`), the loader's places,
     /// `/usr/local/cuda`, the Python of `PATH`.
     ///

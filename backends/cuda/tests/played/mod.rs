@@ -55,7 +55,7 @@ fn all_of_it_runs_where_a_library_plays_the_device() {
         return;
     }
     if Nvrtc::find().is_err() {
-        eprintln!("SKIPPED: no NVRTC here; `backends/cuda/nvrtc.sh` fetches it");
+        eprintln!("SKIPPED: no NVRTC here; `cargo xtask nvrtc` fetches it");
         return;
     }
     let Some(child) = played("-DALL", &[], &[]) else {

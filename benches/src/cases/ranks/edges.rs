@@ -1,18 +1,22 @@
-//! Edges of a picture, as Canny found them: a blur, the gradient, what is thin, thresholds. The numbers are such that none is
-//! rounded: weights are powers of two, and the size of a gradient is the sum of its parts' sizes.
+//! Edges of a picture by Canny's method: blur, gradient, thinning, thresholds.
+//!
+//! The numbers are chosen such that nothing is rounded: weights are powers of two, and the size of
+//! a gradient is the sum of its parts' sizes.
 
 use super::{Case, Data, Input, Ours, Random, Square, by_index, case, fused, side};
 use crate::cases::{Agreement, prepared};
 use livefusion::prelude::*;
 
-/// What each pixel is: no edge, a weak one, a strong one.
+/// Marks each pixel.
+///
+/// A pixel is no edge, a weak one, or a strong one.
 pub const EDGES: Case = Case {
     agreement: Agreement::Exact,
     input: |n| vec![picture(n.isqrt())],
     ..case::<Square>("edges", "rank_edges.c", marks, ours, &[fused(marks)])
 };
 
-/// From which size of the gradient on a pixel is weak, and strong.
+/// The gradient sizes from which a pixel is weak, and strong.
 const WEAK: f32 = 40.0;
 const STRONG: f32 = 120.0;
 /// The tangent of 22.5 degrees, half the angle between two directions.
@@ -50,7 +54,8 @@ fn blur(picture: &Array<f32, Ix2>) -> Array<f32, Ix2> {
     })
 }
 
-/// How steep it is, and where to: 0 along the row, 1 down and to the right, 2 along the column, 3 down and to the left.
+/// The gradient's size and direction: 0 along the row, 1 down and right, 2 along the column, 3 down
+/// and left.
 fn gradient(picture: &Array<f32, Ix2>) -> Array<(f32, u8), Ix2> {
     picture.stencil2(Boundary::Clamp, |[[a, b, c], [d, _, e], [f, g, h]]| {
         let x = (c - a) + 2.0 * (e - d) + (h - f);
@@ -63,7 +68,7 @@ fn gradient(picture: &Array<f32, Ix2>) -> Array<(f32, u8), Ix2> {
     })
 }
 
-/// The sizes of those pixels that are steepest in their direction; 0 elsewhere.
+/// The sizes of local maxima along the gradient's direction; 0 elsewhere.
 fn thin(gradient: &Array<(f32, u8), Ix2>) -> Array<f32, Ix2> {
     let nothing = Boundary::Constant((0.0, 0));
     gradient.stencil2(nothing, |[[a, b, c], [d, here, e], [f, g, h]]| {

@@ -1,4 +1,4 @@
-//! Matrices: sums along axes, products, stencils, a detector of edges, and loops over them.
+//! Matrices: sums along axes, products, stencils, edge detection, and loops over them.
 
 mod edges;
 mod products;
@@ -21,9 +21,9 @@ use super::{Agreement, Case, Ours, Rust, fused, prepared};
 use crate::data::{Columns, Data, Input, Random, uniform};
 use livefusion::prelude::*;
 
-/// How many rows and columns a matrix of so many elements has, at most.
+/// The largest shape with at most so many elements.
 trait Matrix {
-    /// Rows and columns.
+    /// The number of rows and columns.
     fn shape(elements: usize) -> [usize; 2];
 }
 
@@ -68,7 +68,7 @@ const fn case<M: Matrix>(
     }
 }
 
-/// A program on the matrix, prepared.
+/// A prepared program on the matrix.
 fn on<M: Matrix, O: Force + 'static>(
     engine: &Engine,
     input: &Input,

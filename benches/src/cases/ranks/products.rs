@@ -1,4 +1,4 @@
-//! Elements that meet others from all over a matrix: a transpose, one that is added, a product, all pairs of bodies.
+//! A transpose, a sum with it, a matrix product, all pairs of bodies.
 
 use super::{Case, Data, Input, Ours, Random, Square, by_index, case, fused, on, prepared, side};
 use crate::data::uniform;
@@ -6,7 +6,7 @@ use livefusion::prelude::*;
 
 const FILE: &str = "rank_products.c";
 
-/// Rows and columns in each other's place.
+/// Swaps rows and columns.
 pub const TRANSPOSE: Case = case::<Square>(
     "transpose",
     FILE,
@@ -15,7 +15,7 @@ pub const TRANSPOSE: Case = case::<Square>(
     &[fused(transpose)],
 );
 
-/// A matrix and its transpose, added.
+/// Adds a matrix and its transpose.
 pub const TRANSPOSE_ZIP: Case = case::<Square>(
     "transposeZip",
     FILE,
@@ -24,7 +24,9 @@ pub const TRANSPOSE_ZIP: Case = case::<Square>(
     &[fused(transpose_zip)],
 );
 
-/// The product of two matrices. An element is one product of numbers.
+/// Multiplies two matrices.
+///
+/// An element is one product of numbers.
 pub const MATMUL: Case = Case {
     large: 512 * 512 * 512,
     input: |n| {
@@ -34,7 +36,9 @@ pub const MATMUL: Case = Case {
     ..case::<Square>("matmul", FILE, product, product_ours, &[fused(product)])
 };
 
-/// The pull of all bodies on each of them. An element is a pair.
+/// Computes the pull of all bodies on each of them.
+///
+/// An element is a pair.
 pub const ALL_PAIRS: Case = Case {
     large: 4096 * 4096,
     input: |n| {
@@ -45,7 +49,7 @@ pub const ALL_PAIRS: Case = Case {
     ..case::<Square>("allPairs", FILE, pulls, pulls_ours, &[fused(pulls)])
 };
 
-/// Added to the square of a distance, so that no body pulls itself.
+/// A softening term, added to the squared distance, so that no body pulls itself.
 const SOFT: f64 = 1e-3;
 
 fn product_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {

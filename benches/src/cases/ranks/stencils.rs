@@ -1,4 +1,4 @@
-//! Functions of each element and its neighbours: of 5, 9 and 25 points, with every boundary, and two one behind the other.
+//! Stencils of 5, 9 and 25 points with every boundary, and two in sequence.
 
 use super::{Case, Data, Input, Square, by_index, case, fused, on};
 use livefusion::prelude::*;
@@ -6,7 +6,9 @@ use std::array::from_fn;
 
 const FILE: &str = "rank_stencils.c";
 
-/// Each point with its four neighbours; at a border it stands for the one that is not there.
+/// Combines each point with its four neighbours.
+///
+/// At a border the point itself replaces a missing neighbour.
 pub const GRID5: Case = case::<Square>(
     "grid5",
     FILE,
@@ -15,7 +17,7 @@ pub const GRID5: Case = case::<Square>(
     &[fused(|i| five(i, clamp))],
 );
 
-/// The same where the neighbours outside are all one number.
+/// Uses one constant for all neighbours outside.
 pub const GRID5_CONSTANT: Case = case::<Square>(
     "grid5Constant",
     FILE,
@@ -28,7 +30,7 @@ pub const GRID5_CONSTANT: Case = case::<Square>(
     &[fused(|i| five(i, constant))],
 );
 
-/// The same where a border's neighbours are at the other one.
+/// Wraps around at the borders.
 pub const GRID5_WRAP: Case = case::<Square>(
     "grid5Wrap",
     FILE,
@@ -37,7 +39,7 @@ pub const GRID5_WRAP: Case = case::<Square>(
     &[fused(|i| five(i, wrap))],
 );
 
-/// The same where a border's neighbours are those on its other side.
+/// Mirrors the neighbours at the borders.
 pub const GRID5_MIRROR: Case = case::<Square>(
     "grid5Mirror",
     FILE,
@@ -46,7 +48,7 @@ pub const GRID5_MIRROR: Case = case::<Square>(
     &[fused(|i| five(i, mirror))],
 );
 
-/// Weighted neighbours, three by three.
+/// Weighs neighbours, three by three.
 pub const GRID9: Case = case::<Square>(
     "grid9",
     FILE,
@@ -55,7 +57,7 @@ pub const GRID9: Case = case::<Square>(
     &[fused(weighted::<3>)],
 );
 
-/// Weighted neighbours, five by five.
+/// Weighs neighbours, five by five.
 pub const GRID25: Case = case::<Square>(
     "grid25",
     FILE,
@@ -64,7 +66,7 @@ pub const GRID25: Case = case::<Square>(
     &[fused(weighted::<5>)],
 );
 
-/// A blur of five points along the rows, then along the columns.
+/// Blurs five points along the rows, then along the columns.
 pub const BLUR: Case = case::<Square>(
     "blurSeparable",
     FILE,
@@ -81,7 +83,7 @@ pub const BLUR: Case = case::<Square>(
     &[fused(blur)],
 );
 
-/// A stencil of a stencil.
+/// Computes a stencil of a stencil.
 pub const STENCIL_TWICE: Case = case::<Square>(
     "stencilTwice",
     FILE,
@@ -95,7 +97,7 @@ pub const STENCIL_TWICE: Case = case::<Square>(
     &[fused(twice)],
 );
 
-/// What lies outside of the grid, where that is one number.
+/// The constant outside the grid.
 const OUTSIDE: f64 = 0.25;
 
 fn five_points(m: &Array<f64, Ix2>, edges: Boundary<f64>) -> Array<f64, Ix2> {
@@ -104,7 +106,7 @@ fn five_points(m: &Array<f64, Ix2>, edges: Boundary<f64>) -> Array<f64, Ix2> {
     })
 }
 
-/// The weight of a neighbour of `N` by `N`: all are different, and come to 1.
+/// The weight of a neighbour of `N` by `N`. All weights differ and sum to 1.
 const fn weight<const N: usize>(i: usize, j: usize) -> f64 {
     let all = N * N * (N * N + 1) / 2;
     (i * N + j + 1) as f64 / all as f64
@@ -127,7 +129,7 @@ where
     0.0625 * (a + e) + 0.25 * (b + d) + 0.375 * c
 }
 
-/// Which of `n` places a place stands for; none where one number does for all outside.
+/// The index within `n` that replaces an index; none for the constant boundary.
 type Edge = fn(isize, usize) -> Option<usize>;
 
 fn clamp(at: isize, n: usize) -> Option<usize> {
@@ -147,7 +149,7 @@ fn mirror(at: isize, n: usize) -> Option<usize> {
     Some((last - (last - at.abs()).abs()).max(0) as usize)
 }
 
-/// A function of each place's neighbours, `N` rows of `M`.
+/// A function of each point's neighbours, `N` rows of `M`.
 fn stencil<const N: usize, const M: usize>(
     xs: &[f64],
     edge: impl Fn(isize, usize) -> Option<usize>,

@@ -1,4 +1,4 @@
-//! Loops over arrays: few steps over a large grid, or as many as a matrix has rows.
+//! Loops over arrays: ten steps on a grid, or one per matrix row.
 
 use super::{Case, Data, Input, Ours, Random, Square, by_index, case, fused, side};
 use crate::cases::{Agreement, traced};
@@ -7,10 +7,12 @@ use livefusion::prelude::*;
 
 const FILE: &str = "rank_steps.c";
 
-/// How many steps grids take.
+/// The number of steps on grids.
 const STEPS: usize = 10;
 
-/// The Game of Life, whose borders meet. An element is a cell.
+/// Runs the Game of Life on a torus.
+///
+/// An element is a cell.
 pub const LIFE: Case = Case {
     agreement: Agreement::Exact,
     input: |n| {
@@ -22,17 +24,23 @@ pub const LIFE: Case = Case {
     ..case::<Square>("lifeSteps", FILE, life, life_ours, &[fused(life)])
 };
 
-/// Heat that spreads to four neighbours. An element is a point.
+/// Spreads heat to four neighbours.
+///
+/// An element is a point.
 pub const HEAT: Case = case::<Square>("heatSteps", FILE, heat, heat_ours, &[fused(heat)]);
 
-/// The shortest ways between all points, by one more point in each step. An element is a way by a point.
+/// Finds the shortest paths between all points.
+///
+/// Each step allows one more intermediate point. An element is a path through a point.
 pub const FLOYD_WARSHALL: Case = Case {
     large: 512 * 512 * 512,
     input: |n| vec![uniform(1, cube(n) * cube(n))],
     ..case::<Square>("floydWarshall", FILE, ways, ways_ours, &[fused(ways)])
 };
 
-/// Both factors of a matrix, in place of it: a column of one and a row of the other in each step. An element is one of the
+/// Factors a matrix in place.
+///
+/// Each step computes a column of one factor and a row of the other. An element is one of the
 /// matrix in a step.
 pub const LU: Case = Case {
     large: 512 * 512 * 512,

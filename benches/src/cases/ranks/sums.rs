@@ -1,38 +1,39 @@
-//! Along the axes of a matrix: sums of rows, of columns, of both; what needs such sums first. Each with as many rows as columns,
-//! and with rows of ten elements.
+//! Sums along the axes of a matrix, and their dependents.
+//!
+//! Each case has a square matrix, and one with rows of ten elements.
 
 use super::{Case, Data, Input, Matrix, Short, Square, case, fused, on};
 use livefusion::prelude::*;
 
 const FILE: &str = "rank_sums.c";
 
-/// The sum of each row.
+/// Sums each row.
 pub const ROW_SUMS: Case = rows::<Square>("rowSums");
-/// The same of short rows.
+/// Sums each short row.
 pub const ROW_SUMS_SHORT: Case = rows::<Short>("rowSumsShort");
-/// The sum of each column.
+/// Sums each column.
 pub const COLUMN_SUMS: Case = columns::<Square>("columnSums");
-/// The same of short rows.
+/// Sums each column of short rows.
 pub const COLUMN_SUMS_SHORT: Case = columns::<Short>("columnSumsShort");
-/// The running sums of each column.
+/// Computes the running sums of each column.
 pub const RUNNING: Case = running::<Square>("runningColumns");
-/// The same of short rows.
+/// Computes the running sums of each column of short rows.
 pub const RUNNING_SHORT: Case = running::<Short>("runningColumnsShort");
-/// The sum of each row and of each column.
+/// Sums each row and each column.
 pub const BOTH_SUMS: Case = both::<Square>("rowAndColumnSums");
-/// The same of short rows.
+/// Sums each short row and each column.
 pub const BOTH_SUMS_SHORT: Case = both::<Short>("rowAndColumnSumsShort");
-/// The mean of each row, and its variance.
+/// Computes the mean and the variance of each row.
 pub const MOMENTS: Case = moments::<Square>("rowMeanVariance");
-/// The same of short rows.
+/// Computes the mean and the variance of each short row.
 pub const MOMENTS_SHORT: Case = moments::<Short>("rowMeanVarianceShort");
-/// The exponentials of each row's elements over their sum.
+/// Divides the exponentials of each row's elements by their sum.
 pub const SOFTMAX: Case = softmax::<Square>("rowSoftmax");
-/// The same of short rows.
+/// Computes the softmax of each short row.
 pub const SOFTMAX_SHORT: Case = softmax::<Short>("rowSoftmaxShort");
-/// Each element over the sum of its column.
+/// Divides each element by the sum of its column.
 pub const NORMALISE: Case = normalise::<Square>("normaliseColumns");
-/// The same of short rows.
+/// Divides each element of short rows by the sum of its column.
 pub const NORMALISE_SHORT: Case = normalise::<Short>("normaliseColumnsShort");
 
 const fn rows<M: Matrix>(name: &'static str) -> Case {

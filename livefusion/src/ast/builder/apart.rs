@@ -1,4 +1,4 @@
-//! Results of what runs apart: loops over arrays, functions that are not made of combinators.
+//! Results of loops over arrays and of external functions.
 
 use super::Builder;
 use crate::ast::draft::{Draft, show_node};
@@ -7,7 +7,9 @@ use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
 
 impl Builder {
-    /// A component of the state that a loop over arrays ends with, of these types: an array (rank 1) or a delayed scalar.
+    /// Returns a component of the final state of a loop over arrays.
+    ///
+    /// It is an array (rank 1) or a delayed scalar of these types.
     pub fn looped(self, of: &Arc<ArrayLoop>, component: u32, types: &[Ty], rank: u8) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
@@ -19,8 +21,9 @@ impl Builder {
         )
     }
 
-    /// What a function gives that is not made of combinators, of arrays of rank 1 and delayed scalars. It is called once, when
-    /// something that is made of its results is forced; nothing fuses across it.
+    /// Calls an external function of arrays of rank 1 and delayed scalars.
+    ///
+    /// The call happens once, when a dependent of its result is forced. Nothing fuses across it.
     pub fn external(
         self,
         inputs: &[Arc<Node>],

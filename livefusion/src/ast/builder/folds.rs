@@ -6,8 +6,8 @@ use smallvec::smallvec;
 use std::sync::{Arc, OnceLock};
 
 impl Builder {
-    /// All elements folded into a delayed scalar. Of folds of rows it is one fold of their elements, where that gives the same
-    /// ([`Rewrite::RedFlat`]).
+    /// Folds all elements into a delayed scalar. A fold of row folds becomes one fold of the
+    /// elements, where the result is the same ([`Rewrite::RedFlat`]).
     pub(crate) fn fold_all(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
         match red_flat::elements(self, input, &fold) {
             Some(elements) => self.rewriting(Rewrite::RedFlat).folded(&elements, fold),
@@ -23,7 +23,7 @@ impl Builder {
         d.scalar(Kind::Fold(fold), state)
     }
 
-    /// Running folds of all elements; of associative and sequential folds only.
+    /// Running folds of all elements, for associative and sequential folds only.
     pub(crate) fn scan_all(self, input: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
@@ -34,10 +34,11 @@ impl Builder {
         d.array(Kind::Scan(fold, kind), state)
     }
 
-    /// The delayed scalar that a scan ends with: the fold of all elements.
+    /// Returns the final state of a scan as a delayed scalar.
     ///
-    /// It ends a scan of its own, which is one with `scan` wherever both are computed. Once `scan` is in
-    /// memory its elements do not tell the total, but the other one can still be run.
+    /// It is the fold of all elements. The node refers to a copy of `scan`, which is merged with
+    /// `scan` wherever both are computed. Once `scan` is in memory, its elements do not contain the
+    /// total, but the copy can still run.
     pub fn scan_total(self, scan: &Arc<Node>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![unforced(scan)]);
         let is = matches!(scan.kind, Kind::Scan(..));
@@ -46,7 +47,8 @@ impl Builder {
     }
 }
 
-/// A node like a scan that never is in memory, since nobody else has it. What is no scan is itself.
+/// A copy of a scan that is never in memory, since nothing else refers to it. Other nodes are
+/// returned unchanged.
 fn unforced(scan: &Arc<Node>) -> Arc<Node> {
     let Kind::Scan(fold, kind) = &scan.kind else {
         return scan.clone();

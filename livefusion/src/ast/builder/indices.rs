@@ -1,4 +1,4 @@
-//! What goes by computed indices of a base: scatters, and scans by index.
+//! Scatters and scans by index: combinators that address a base by computed indices.
 
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
@@ -7,8 +7,9 @@ use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl Builder {
-    /// `base` with values put at indices, in order. `combine` takes (what is there, value); without
-    /// it the last value put at an index stays.
+    /// Writes values into `base` at indices, in order.
+    ///
+    /// `combine` takes (old element, value). Without it the last value written to an index stays.
     pub fn scatter(
         self,
         base: &Arc<Node>,
@@ -19,7 +20,9 @@ impl Builder {
         self.scattered([base, indices, values], combine, Places::Anywhere)
     }
 
-    /// As [`scatter`](Builder::scatter), at indices that are inside of the base by construction: what is not is left out.
+    /// Scatters at indices that are inside the base by construction.
+    ///
+    /// It is as [`scatter`](Builder::scatter), but an index outside is skipped.
     pub fn scatter_within(
         self,
         base: &Arc<Node>,
@@ -52,9 +55,11 @@ impl Builder {
         d.array(Kind::Scatter(combine, places), t.clone())
     }
 
-    /// Running folds, one at each place of a base, which has what they start with: what is at an element's index is joined
-    /// with its value by `step` of (what is there, value), and is the element, or with [`ScanKind::Exclusive`] what was
-    /// there before is.
+    /// Computes running folds, one per element of a base.
+    ///
+    /// The base has the starting values. `step` joins (old element, value) at each index and stores
+    /// the result there. The result is the scan's element; with [`ScanKind::Exclusive`] the old
+    /// element is.
     pub fn scan_by_index(
         self,
         [base, indices, values]: [&Arc<Node>; 3],
@@ -69,7 +74,7 @@ impl Builder {
         d.array(Kind::ScanByIndex(step, kind, places), t.clone())
     }
 
-    /// What goes by indices of a base: as many of them (`u64`) as values.
+    /// Checks the indices (`u64`) of a base: there must be as many as values.
     fn at_indices(self, [base, indices, values]: [&Arc<Node>; 3]) -> Draft {
         let inputs = [base, indices, values].map(Arc::clone);
         let mut d = Draft::new(self, inputs.into_iter().collect());

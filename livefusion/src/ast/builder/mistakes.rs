@@ -1,4 +1,4 @@
-//! What stands in place of a node that cannot be built, and carries a mistake.
+//! Placeholder nodes that carry a mistake.
 
 use crate::ast::body::show_types;
 use crate::ast::draft::Draft;
@@ -15,8 +15,8 @@ impl Builder {
         d.finish(Kind::Zip, Types::from_slice(types), rank)
     }
 
-    /// In place of a node of these types and this rank that cannot be built of its inputs: it carries the first mistake that one of
-    /// them has, else this one.
+    /// A placeholder for a node of these types and this rank. It carries the first mistake of its
+    /// inputs, else `kind`.
     pub(crate) fn instead(
         self,
         inputs: &[&Arc<Node>],
@@ -29,7 +29,7 @@ impl Builder {
         }
     }
 
-    /// In place of a node of these types and this rank that cannot be built of an input because of the types that it has.
+    /// A placeholder for a node whose input has unsuitable types.
     pub(crate) fn unfit(
         self,
         input: &Arc<Node>,
@@ -45,7 +45,9 @@ impl Builder {
         )
     }
 
-    /// A node of these types and this rank that carries a mistake, in place of one that cannot be built.
+    /// Creates a placeholder of these types and this rank.
+    ///
+    /// It carries the mistake.
     pub fn fault(self, types: &[Ty], rank: u8, kind: ErrorKind) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         d.fail(kind);

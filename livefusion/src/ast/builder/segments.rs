@@ -1,4 +1,4 @@
-//! Elements made for segments, and folds and scans of segments.
+//! Segments: elements generated for them, and folds, scans and sorts of them.
 
 use crate::array::by;
 use crate::ast::draft::{Draft, show_node};
@@ -13,8 +13,10 @@ use smallvec::smallvec;
 use std::sync::Arc;
 
 impl Builder {
-    /// The elements of segments: `f(i, values)` for each `i` below each length. The body's parameters are
-    /// the index within the segment (`u64`) and the fields of `values`, which have one element per segment.
+    /// Generates the elements of segments, `f(i, values)` for each `i` below each length.
+    ///
+    /// The body's parameters are the index within the segment (`u64`) and the fields of `values`,
+    /// which have one element per segment.
     pub fn expand(self, lengths: &Arc<Node>, values: &[Arc<Node>], body: Body) -> Arc<Node> {
         let inputs: Inputs = [lengths].into_iter().chain(values).cloned().collect();
         let mut d = Draft::new(self, inputs);
@@ -32,9 +34,11 @@ impl Builder {
         d.array(Kind::Expand(body), types)
     }
 
-    /// Each segment's elements folded: one result per segment. Of folds of rows, if segments are rows, too, it is one of longer
-    /// rows, where that gives the same ([`Rewrite::RedFlat`]). Of segments of segments, known by their lengths, it is one of the
-    /// inner ones, and one of what these come to.
+    /// Folds each segment's elements into one result per segment.
+    ///
+    /// Row folds of row folds become folds of longer rows, where the result is the same
+    /// ([`Rewrite::RedFlat`]). A fold of nested segments, recognised by their lengths, becomes a
+    /// fold of the inner segments and a fold of those results.
     pub(crate) fn fold_each(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
         if let Some(folded) = nests::folded(self, lengths, data, &fold) {
             return folded;
@@ -58,7 +62,7 @@ impl Builder {
         d.array(Kind::FoldS(fold), state)
     }
 
-    /// Running folds that start anew with each segment; of associative and sequential folds only.
+    /// Running folds that restart at each segment, for associative and sequential folds only.
     pub(crate) fn scan_each(
         self,
         lengths: &Arc<Node>,
@@ -76,7 +80,9 @@ impl Builder {
         d.array(Kind::ScanS(fold, kind), state)
     }
 
-    /// Each segment's elements in ascending order, as keys: by their first field, where that is equal by the next.
+    /// Sorts each segment's elements in ascending order, as keys.
+    ///
+    /// They are compared by the first field, then by the next.
     pub fn sort_keys(self, lengths: &Arc<Node>, keys: &Arc<Node>, sorted: Sorted) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![lengths.clone(), keys.clone()]);
         d.arrays();
@@ -92,8 +98,10 @@ impl Builder {
         d.array(Kind::SortS(sorted), types)
     }
 
-    /// How many elements of each segment have a true tag: the lengths of the segments that
-    /// [`pack`](Builder::pack) by these tags leaves. (By a test it is [`count`](Builder::count).)
+    /// Counts the true tags of each segment.
+    ///
+    /// The counts are the segment lengths after a [`pack`](Builder::pack) by these tags.
+    /// [`count`](Builder::count) counts by a test.
     pub fn count_tags(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
         if let Some((outer, inner)) = nests::levels(lengths) {
             let counts = self.count_tags(inner, tags);
@@ -110,7 +118,7 @@ impl Builder {
     }
 }
 
-/// How many elements segments of these lengths have, if all are of one length and there are known to be so many.
+/// The number of elements of segments of these lengths, if it is known and all have one length.
 fn all_rows(lengths: &Arc<Node>) -> Option<u64> {
     let length = Axis::of_rows(lengths)?.known()?;
     lengths.len?.checked_mul(length)

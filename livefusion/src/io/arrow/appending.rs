@@ -1,4 +1,4 @@
-//! Files to which batches are added one by one, whatever their format.
+//! Files that grow by record batches, for any format.
 
 use super::super::error::{ErrorKind, Result};
 use super::super::output::Output;
@@ -8,28 +8,28 @@ use arrow_schema::{Schema, SchemaRef};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a format writes batches.
+/// Describes a format's writer of batches.
 pub trait Format: Sized {
-    /// What is expected of what is to be written, for messages.
+    /// The expected content, for messages.
     const EXPECTED: &'static str;
-    /// Begins a file of batches of a schema.
+    /// Creates a file of batches of a schema.
     fn begin(to: Output, schema: SchemaRef) -> Result<Self, ErrorKind>;
     /// Writes a batch of this schema.
     fn put(&mut self, batch: &RecordBatch) -> Result<(), ErrorKind>;
-    /// What comes behind all batches, and the file that is to take its place.
+    /// Writes the end of the file. Returns the output that will replace the old file.
     fn end(self) -> Result<Output, ErrorKind>;
 }
 
-/// A file that is being written.
+/// Writes a file batch by batch.
 pub struct Appending<F> {
     path: PathBuf,
     state: State<F>,
 }
 
 enum State<F> {
-    /// Until there is a first batch, which says what columns there are.
+    /// No batch has defined the columns yet.
     Begun(Output),
-    /// Batches of this schema are written.
+    /// Batches of this schema are being written.
     Some(F, SchemaRef),
 }
 
@@ -45,7 +45,7 @@ impl<F: Format> Appending<F> {
         &self.path
     }
 
-    /// Writes a table below those that are there.
+    /// Appends a table.
     pub fn append(self, table: &Table) -> Result<Appending<F>> {
         let batch = batch(table)?;
         let Appending { path, state } = self;
@@ -58,7 +58,9 @@ impl<F: Format> Appending<F> {
         }
     }
 
-    /// Puts the file into its place. Of no table it is a file without columns.
+    /// Replaces the old file.
+    ///
+    /// Without any table, the file has no columns.
     pub fn finish(self) -> Result<()> {
         let none = || RecordBatch::new_empty(Arc::new(Schema::empty()));
         let file = match self.state {

@@ -1,4 +1,4 @@
-//! Tables of batches.
+//! Tables from record batches.
 
 use super::super::column::Column;
 use super::super::error::{ErrorKind, Place, Result};
@@ -11,7 +11,9 @@ use arrow_select::concat::concat;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
-/// The names of a schema's columns, which have to differ.
+/// Lists the names of a schema's columns.
+///
+/// It is an error if two are equal.
 pub fn schema_of(schema: &Schema) -> Result<Vec<String>, ErrorKind> {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
     let mut seen = FxHashSet::default();
@@ -24,7 +26,9 @@ pub fn schema_of(schema: &Schema) -> Result<Vec<String>, ErrorKind> {
     }
 }
 
-/// The table of batches that are one below the other: a copy, if there are several.
+/// Concatenates batches to a table.
+///
+/// Several batches are copied.
 #[track_caller]
 pub fn joined(
     path: Option<&Path>,
@@ -38,7 +42,7 @@ pub fn joined(
         .try_fold(0usize, |n, b| n.checked_add(b.num_rows()));
     let rows = rows.ok_or_else(|| whole(ErrorKind::malformed("rows in memory", "more")))?;
     let mut columns = Vec::new();
-    // From the last one, so that each batch loses a column when it has been taken over.
+    // Columns are removed from the last on, so that each batch frees a column after its conversion.
     for (k, name) in names.iter().enumerate().rev() {
         let at = |kind: ErrorKind| kind.at(path, Place::Column(name.clone()));
         let ty = schema.field(k).data_type();

@@ -1,4 +1,4 @@
-//! Arrow's C data interface: columns to and from other libraries of this process, without a copy.
+//! Arrow's C data interface: exchange of columns within a process, without a copy.
 
 use super::super::error::{ErrorKind, Place, Result};
 use super::super::table::Table;
@@ -15,11 +15,12 @@ pub use arrow_array::ffi::FFI_ArrowArray;
 /// Its type, as `struct ArrowSchema` of the interface.
 pub use arrow_array::ffi::FFI_ArrowSchema;
 
-/// Takes columns over from another library: a struct's fields by their names, or one array under the name that its schema has.
+/// Imports columns from another library.
 ///
-/// Nothing is copied, and the library's release function is called when the last array that was made of it is dropped. The two
-/// structs have one layout in all languages: a pointer to that of another library may be read as these
-/// (`FFI_ArrowArray::from_raw`).
+/// A struct gives its fields by name; another array gives one column, named by its schema. Nothing
+/// is copied. The library's release function is called when the last dependent array is dropped.
+/// The two structs have one layout in all languages: a pointer to another library's struct may be
+/// read as these (`FFI_ArrowArray::from_raw`).
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -33,17 +34,17 @@ pub use arrow_array::ffi::FFI_ArrowSchema;
 /// ```
 ///
 /// # Safety
-/// The two are what the interface says, were not released, and belong together; nobody writes to the memory before it is released,
-/// which may happen on any thread.
+/// The two conform to the interface, were not released, and belong together. No one writes to the
+/// memory before it is released, which may happen on any thread.
 ///
 /// # Errors
-/// If the type is not known, or offsets are not in order, or texts are no UTF-8, which is checked once here; or if fields have one
-/// name, or the struct has nulls.
+/// If the type is unknown, offsets are not in order, or texts are not UTF-8. These are checked
+/// once, here. Also if two fields have one name, or if the struct has nulls.
 #[track_caller]
 pub unsafe fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Result<Table> {
     let whole = |kind: ErrorKind| kind.at(None, Place::Whole);
     let data = guarded("an array of the C data interface", || {
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller's promise is the required one.
         let data = unsafe { from_ffi(array, schema)? };
         let data = without_remains(data)?;
         data.validate_full()?;
@@ -69,8 +70,8 @@ pub unsafe fn import(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Result<
     Ok(Table::of(None, len, columns))
 }
 
-/// The same array, where no part without elements has buffers of elements that were cut off. How long these are nobody says: offsets
-/// of texts may point behind all bytes that are handed over.
+/// The same array, but empty parts lose their buffers. The length of such a leftover buffer is
+/// unknown: offsets of texts may point past the end of the exported bytes.
 fn without_remains(data: ArrayData) -> Result<ArrayData, ArrowError> {
     if data.is_empty() {
         return Ok(ArrayData::new_empty(data.data_type()));
@@ -83,12 +84,14 @@ fn without_remains(data: ArrayData) -> Result<ArrayData, ArrowError> {
     data.into_builder().child_data(children).build()
 }
 
-/// Hands a table to another library, as an array of structs with a field for each column. What is in memory as Arrow has it is
-/// not copied: it lives until both this library and the other one have let go of it. (Whoever drops the two structs, instead of
-/// passing them on, releases them.)
+/// Exports a table to another library.
+///
+/// The export is an array of structs with a field for each column. A column in Arrow's layout is
+/// not copied: its memory lives until both libraries have released it. (Dropping the two structs
+/// instead of passing them on releases them.)
 ///
 /// # Errors
-/// If a column is one of [`Other`](super::super::Type::Other).
+/// If a column is [`Other`](super::super::Type::Other).
 pub fn export(table: &Table) -> Result<(FFI_ArrowArray, FFI_ArrowSchema)> {
     let data = StructArray::from(batch(table)?).into_data();
     let whole = |e| refused(e).at(table.path(), Place::Whole);

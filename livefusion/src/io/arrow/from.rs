@@ -1,4 +1,4 @@
-//! Columns of Arrow's arrays: where they can be used as they lie in memory, without a copy.
+//! Conversion of Arrow arrays to columns, without a copy where possible.
 
 use super::super::column::{Column, Data, Lists, Text, Unit, Valid, manifest};
 use super::super::date::SECOND;
@@ -17,7 +17,7 @@ use loop_lang::types::Ty;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// The column that an array is, whose contents were checked.
+/// Converts an array with checked contents to a column.
 #[track_caller]
 pub fn column(data: &ArrayData) -> Result<Column, ErrorKind> {
     let valid = data.nulls().filter(|nulls| nulls.null_count() > 0);
@@ -75,7 +75,8 @@ fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
     })
 }
 
-/// Dates without a time zone, if they are such: days, or microseconds that hold their counts exactly.
+/// Dates without a time zone: days or microseconds. None if the type differs or if a count
+/// overflows.
 fn times(data: &ArrayData) -> Result<Option<Data>, ErrorKind> {
     let (ty, factor) = match data.data_type() {
         DataType::Date32 => (Ty::I32, 1),
@@ -110,7 +111,7 @@ fn times(data: &ArrayData) -> Result<Option<Data>, ErrorKind> {
     Ok(Some(Data::Times(unit, Arc::new(Buffer::from_vec(all)))))
 }
 
-/// So many elements of a type that no program can use: its name, and the conversion that would help.
+/// Values of a type that programs cannot use: the type's name and a helpful conversion.
 fn unusable(ty: &DataType, len: usize) -> Data {
     let first = match ty {
         DataType::List(_) | DataType::LargeList(_) => "take its elements out as a column",
@@ -122,7 +123,7 @@ fn unusable(ty: &DataType, len: usize) -> Data {
     Data::Other(format!("{ty} ({first} first)"), len)
 }
 
-/// The type of scalars that are used as they are: of other dates and times, their counts.
+/// The type of scalars that are used in place. Other dates and times give their counts.
 fn scalar(ty: &DataType) -> Option<Ty> {
     Some(match ty {
         DataType::Int8 => Ty::I8,
@@ -145,7 +146,8 @@ fn first(data: &ArrayData) -> Result<&Bytes, ErrorKind> {
     found.ok_or_else(|| ErrorKind::malformed("a buffer of elements", "none"))
 }
 
-/// So many elements of a type other than `Bool`, from the one with number `from` on: no copy if they are aligned.
+/// Elements of a type other than `Bool`, starting at number `from`. They are shared if they are
+/// aligned, else copied.
 fn elements(ty: Ty, len: usize, bytes: &Bytes, from: usize) -> Result<Buffer, ErrorKind> {
     let size = ty.size();
     let part = from.checked_mul(size).zip(len.checked_mul(size));
@@ -162,8 +164,8 @@ fn elements(ty: Ty, len: usize, bytes: &Bytes, from: usize) -> Result<Buffer, Er
     }
     let kept = bytes.slice_with_length(at, part.len());
     let ptr = NonNull::from(kept.as_slice()).cast();
-    // SAFETY: an Arrow buffer keeps its bytes where they are, unchanged, as long as it lives. There are enough of them, and any
-    // are elements of a type other than `Bool`.
+    // SAFETY: an Arrow buffer keeps its bytes in place and unchanged as long as it lives. There are
+    // enough of them, and any bytes are elements of a type other than `Bool`.
     let shared = unsafe { Buffer::foreign(ty, len, ptr, Arc::new(kept)) };
     match shared {
         Some(shared) => Ok(shared),
@@ -175,7 +177,7 @@ fn elements(ty: Ty, len: usize, bytes: &Bytes, from: usize) -> Result<Buffer, Er
     }
 }
 
-/// Packed `bool`s, from a bit on, as a function of the index.
+/// Packed `bool`s from bit `from` on, as a function of the index.
 #[track_caller]
 fn bits(bytes: &Bytes, from: usize, len: usize) -> Result<Arc<Node>, ErrorKind> {
     let (skipped, from) = (from / 8, (from % 8) as u64);
@@ -190,10 +192,10 @@ fn bits(bytes: &Bytes, from: usize, len: usize) -> Result<Arc<Node>, ErrorKind> 
     Ok(bit.node().clone())
 }
 
-/// Where lists begin and end, and the range of their elements.
+/// The offsets of lists, and the start and length of their elements.
 fn offsets(data: &ArrayData, ty: Ty) -> Result<(Arc<Buffer>, usize, usize), ErrorKind> {
     let bytes = first(data)?;
-    // Of no lists there may be no offset.
+    // An empty array may have no offsets.
     if data.is_empty() {
         let none = Buffer::fill(ty, 1, 0).ok_or(ErrorKind::Memory { bytes: 8 })?;
         return Ok((Arc::new(none), 0, 0));
@@ -223,7 +225,7 @@ fn bytes(data: &ArrayData, ty: Ty) -> Result<Lists, ErrorKind> {
     Ok(Lists { offsets, elements })
 }
 
-/// Lists of what their elements are, if these are scalars.
+/// Lists, if their elements are scalars.
 #[track_caller]
 fn list(data: &ArrayData, ty: Ty) -> Result<Data, ErrorKind> {
     let (offsets, first, len) = offsets(data, ty)?;
@@ -247,14 +249,14 @@ fn list(data: &ArrayData, ty: Ty) -> Result<Data, ErrorKind> {
     Ok(Data::Lists(Lists { offsets, elements }))
 }
 
-/// Lists of bytes that lie apart.
+/// Copies scattered byte lists into one buffer.
 #[track_caller]
 fn gathered<'a>(
     parts: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
 ) -> Result<Lists, ErrorKind> {
     let (mut offsets, mut bytes) = (Vec::new(), Vec::new());
     let spine = parts.len() + 1;
-    // Views may overlap, so that they are more than the file holds.
+    // Views may overlap, so that their total may exceed the file's size.
     let total = parts
         .clone()
         .fold(0usize, |n, part| n.saturating_add(part.len()));
@@ -275,7 +277,7 @@ fn gathered<'a>(
     })
 }
 
-/// A dictionary of texts as codes; one that is missing has the code of an empty text.
+/// Text codes of a dictionary. A missing text gets the code of the empty text.
 fn coded(array: &ArrayRef) -> Result<Text, ErrorKind> {
     let dictionary = array.as_any_dictionary();
     let values = dictionary.values();
@@ -284,10 +286,10 @@ fn coded(array: &ArrayRef) -> Result<Text, ErrorKind> {
         DataType::LargeUtf8 => labels(values.as_string::<i64>().iter()),
         _ => labels(values.as_string_view().iter()),
     };
-    // Equal texts have to have equal codes, which dictionaries of others need not have.
+    // Equal texts must have equal codes; a foreign dictionary may repeat a text.
     let known = super::super::csv::dictionary(labels.iter().map(String::as_str))?;
     let of: &[u32] = known.codes.as_slice().unwrap_or_default();
-    // Without values all are missing, and there is no key to be in range.
+    // Without values, all elements are missing, and no key can be in range.
     let keys = match values.is_empty() {
         true => vec![0; array.len()],
         false => dictionary.normalized_keys(),

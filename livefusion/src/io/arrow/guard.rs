@@ -4,7 +4,9 @@ use super::super::error::ErrorKind;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a call gives that may panic, where nothing that it had to do with is used after that. It is to read `what`.
+/// Calls a function and turns its panic into an error.
+///
+/// The caller must not reuse the call's data after a panic. `what` names the input in messages.
 pub fn guarded<T, E: Display>(
     what: &str,
     call: impl FnOnce() -> Result<T, E>,

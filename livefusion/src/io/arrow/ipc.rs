@@ -1,4 +1,4 @@
-//! Files of Arrow's own format, which hold columns as they lie in memory.
+//! Arrow's file format, which stores columns in their memory layout.
 
 use super::super::error::{ErrorKind, Result, shown};
 use super::super::output::Output;
@@ -35,8 +35,9 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read or is no Arrow file (of a stream's format there is none), if anything in it is not where it should
-/// be, if offsets are not in order, or texts no UTF-8; or if there is no memory for it.
+/// If the file cannot be read, is not an Arrow file (the streaming format is not supported), or has
+/// a damaged structure. Also if offsets are not in order, texts are not UTF-8, or there is not
+/// enough memory.
 #[doc(alias("read_feather", "read_ipc"))]
 #[track_caller]
 pub fn read(path: impl AsRef<Path>) -> Result<Table> {
@@ -47,11 +48,13 @@ pub fn read(path: impl AsRef<Path>) -> Result<Table> {
     table(path, bytes.map_err(|e| faulty(e, Some(path), 0, Ty::U8))?)
 }
 
-/// As [`read`], without a copy of what is one batch and not compressed: columns stay in the file, which may be larger than memory.
+/// Maps a table, without a copy if it is one uncompressed batch.
+///
+/// It is otherwise as [`read`]. The columns stay in the file, which may be larger than memory.
 /// Offsets and texts are read once, to check them; `bool`s and numbers are not.
 ///
 /// # Safety
-/// That of [`raw::map`](super::super::raw::map): the file has to stay as it is.
+/// As [`raw::map`](super::super::raw::map): the file must stay unchanged.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -73,7 +76,7 @@ pub unsafe fn map(path: impl AsRef<Path>) -> Result<Table> {
     let path = path.as_ref();
     let (file, len) = open(path)?;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    // SAFETY: the caller sees to it that the file stays as it is.
+    // SAFETY: the caller ensures that the file stays unchanged.
     match unsafe { Buffer::mapped(Ty::U8, &file, 0, len) } {
         Ok(Some(bytes)) => table(path, bytes),
         Ok(None) => read(path),
@@ -81,7 +84,7 @@ pub unsafe fn map(path: impl AsRef<Path>) -> Result<Table> {
     }
 }
 
-/// The table that a file's bytes are.
+/// The table in a file's bytes.
 #[track_caller]
 fn table(path: &Path, bytes: Buffer) -> Result<Table> {
     let bytes = shared(&Arc::new(bytes));
@@ -91,7 +94,7 @@ fn table(path: &Path, bytes: Buffer) -> Result<Table> {
 
 const MAGIC: &[u8] = b"ARROW1";
 
-/// What the crate is to read.
+/// The name of the input in messages.
 const WHAT: &str = "an Arrow file";
 
 fn batches(bytes: &Bytes) -> Result<(Arc<Schema>, Vec<RecordBatch>), ErrorKind> {
@@ -139,7 +142,7 @@ fn batches(bytes: &Bytes) -> Result<(Arc<Schema>, Vec<RecordBatch>), ErrorKind> 
     Ok((schema, batches))
 }
 
-/// The part of a file that a block is, in which all buffers lie.
+/// The bytes of a block, which contains all its buffers.
 fn part(bytes: &Bytes, block: &Block) -> Result<Bytes, ErrorKind> {
     let (start, head) = (block.offset(), i64::from(block.metaDataLength()));
     let body = block.bodyLength();
@@ -162,7 +165,8 @@ fn part(bytes: &Bytes, block: &Block) -> Result<Bytes, ErrorKind> {
     Ok(part)
 }
 
-/// That the buffers of a message lie in its body, and that those which are compressed may be as long as they say.
+/// Checks that the buffers of a message are inside its body, and that compressed ones have
+/// plausible sizes.
 fn buffers(message: &Message<'_>, body: &[u8]) -> Result<(), ErrorKind> {
     let dictionary = message.header_as_dictionary_batch().and_then(|d| d.data());
     let Some(batch) = message.header_as_record_batch().or(dictionary) else {
@@ -173,7 +177,7 @@ fn buffers(message: &Message<'_>, body: &[u8]) -> Result<(), ErrorKind> {
     if let Some(n) = lengths.chain([batch.length()]).find(|n| *n < 0) {
         return Err(ErrorKind::malformed("a number of elements", n.to_string()));
     }
-    // No algorithm makes more of a byte than these do.
+    // The largest expansion of a byte, by algorithm.
     let most: Option<usize> = batch.compression().map(|c| match c.codec() {
         CompressionType::LZ4_FRAME => 255,
         _ => 1 << 15,
@@ -188,7 +192,7 @@ fn buffers(message: &Message<'_>, body: &[u8]) -> Result<(), ErrorKind> {
             return Err(ErrorKind::malformed(expected, got));
         };
         if let (Some(most), Some(size)) = (most, range.first_chunk::<8>()) {
-            // -1 is a buffer that is as it is.
+            // -1 marks an uncompressed buffer.
             let size = i64::from_le_bytes(*size);
             let most = range.len().saturating_mul(most) as i64;
             if !(-1..=most).contains(&size) {
@@ -200,19 +204,23 @@ fn buffers(message: &Message<'_>, body: &[u8]) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// Writes a table. What was there is replaced when all is written.
+/// Writes a table.
+///
+/// The old file is replaced when everything is written.
 ///
 /// # Errors
-/// If a column is one of [`Other`](super::super::Type::Other), or if the file cannot be written.
+/// If a column is [`Other`](super::super::Type::Other), or if the file cannot be written.
 #[doc(alias("write_feather", "write_ipc"))]
 pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
     create(path)?.append(table)?.finish()
 }
 
-/// A file that is written. Without [`finish`](Writer::finish) nothing is.
+/// Writes a file piece by piece.
+///
+/// The file appears only after [`finish`](Writer::finish).
 pub struct Writer(Appending<Batches>);
 
-/// Batches as they lie in memory.
+/// Batches in their memory layout.
 struct Batches(FileWriter<BufWriter<Output>>);
 
 impl Format for Batches {
@@ -233,8 +241,10 @@ impl Format for Batches {
     }
 }
 
-/// Begins a file, to which tables are added one by one, as batches: so that not all has to be in memory at once. What was there is
-/// replaced when it is finished.
+/// Creates a file, to which tables are appended as batches.
+///
+/// So the whole table need not be in memory at once. The old file is replaced when the new one is
+/// finished.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -258,15 +268,17 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
 }
 
 impl Writer {
-    /// Writes a table below those that are there. Its columns have to have the same names and types.
+    /// Appends a table.
+    ///
+    /// Its columns must have the same names and types as those before.
     ///
     /// # Errors
-    /// As [`write`](write()), and if it has other columns.
+    /// As [`write`](write()). Also if the columns differ.
     pub fn append(self, table: &Table) -> Result<Writer> {
         self.0.append(table).map(Writer)
     }
 
-    /// Puts the file into its place.
+    /// Replaces the old file.
     ///
     /// # Errors
     /// If it cannot be written.

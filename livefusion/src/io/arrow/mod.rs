@@ -1,23 +1,26 @@
-//! Arrow: columns as they lie in memory, in files and in other libraries. With the feature `arrow`.
+//! Arrow: columns in Arrow's memory layout, in files and in other libraries.
 //!
-//! | what there is | what it is here |
+//! It needs the feature `arrow`.
+//!
+//! | Arrow type | column type |
 //! | --- | --- |
-//! | numbers; dates, times and durations, as what they count | scalars, without a copy |
-//! | `Boolean`, eight in a byte | scalars that an index tells: nothing is unpacked before it is forced |
-//! | `List`, `LargeList` of any of these | lists: their offsets are read as they are, without a copy |
-//! | `Utf8`, `LargeUtf8`, dictionaries of such | text |
+//! | numbers; dates, times and durations as their counts | scalars, without a copy |
+//! | `Boolean`, packed as bits | scalars computed from the index: bits are unpacked only when forced |
+//! | `List`, `LargeList` of any of these | lists: their offsets are used in place, without a copy |
+//! | `Utf8`, `LargeUtf8`, dictionaries of these | text |
 //! | `Binary`, `LargeBinary` | lists of `u8` |
-//! | `Utf8View`, `BinaryView` | as these, copied |
-//! | nulls | which values are there, as packed `bool`s |
+//! | `Utf8View`, `BinaryView` | the same as `Utf8` and `Binary`, copied |
+//! | nulls | the validity of values, as packed `bool`s |
 //!
-//! A file may hold other columns; [`Table::types`] says [`Other`](super::Type::Other) of them. A request for one
-//! is an error with its type and the conversion that would help. Several batches are put together, which is a copy.
+//! A file may hold other columns; [`Table::types`] gives [`Other`](super::Type::Other) for them. A
+//! request for one is an error that states its type and a helpful conversion. Several batches are
+//! concatenated, which is a copy.
 //!
-//! Whether offsets are in order and texts are UTF-8 is checked once, when columns come here. Loops over lists check
-//! anew that the offsets fit the elements, as they do of all segments.
+//! The order of offsets and the UTF-8 of texts are checked once, on import. As for all segments,
+//! loops over lists check again that the offsets fit the elements.
 //!
-//! The crates that take these files apart (`arrow-ipc`, `parquet`) panic on some that are damaged. Such a panic ends here and is
-//! an error; what its hook prints is printed.
+//! The crates that parse these files (`arrow-ipc`, `parquet`) panic on some damaged files. This
+//! module catches the panic and returns an error. The panic hook's output is still printed.
 
 mod appending;
 mod batches;

@@ -1,4 +1,4 @@
-//! Texts that lie one behind the other.
+//! Texts stored one after the other.
 
 use super::super::column::{Lists, Text};
 use super::super::csv::dictionary;
@@ -6,20 +6,20 @@ use super::super::error::ErrorKind;
 use super::super::plain::Plain;
 use std::sync::OnceLock;
 
-/// Texts as they lie in memory, in UTF-8, and their codes once somebody has asked for them.
+/// Holds UTF-8 texts in place, and their codes after the first request.
 pub struct Texts {
     pub lists: Lists,
     coded: OnceLock<Text>,
 }
 
 impl Texts {
-    /// Texts that these bytes are, which was checked.
+    /// Creates texts from bytes that were checked.
     pub fn new(lists: Lists) -> Texts {
         let coded = OnceLock::new();
         Texts { lists, coded }
     }
 
-    /// The texts as codes.
+    /// Returns the texts as codes.
     pub fn coded(&self) -> Result<&Text, ErrorKind> {
         if let Some(text) = self.coded.get() {
             return Ok(text);

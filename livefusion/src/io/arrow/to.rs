@@ -1,4 +1,4 @@
-//! Arrow's arrays of columns: scalars, codes and lists without a copy, `bool`s packed.
+//! Conversion of columns to Arrow arrays: `bool`s are packed, most others shared.
 
 use super::super::column::{Column, Data, Lists, Unit, bytes_of};
 use super::super::error::{ErrorKind, Place, Result};
@@ -13,7 +13,7 @@ use loop_lang::types::Ty;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A table as a batch.
+/// Converts a table to a batch.
 pub fn batch(table: &Table) -> Result<RecordBatch> {
     let whole = |kind: ErrorKind| kind.at(table.path(), Place::Whole);
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
@@ -29,15 +29,15 @@ pub fn batch(table: &Table) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|e| whole(refused(e)))
 }
 
-/// What is expected of what becomes Arrow's, for messages.
-pub const EXPECTED: &str = "what Arrow can hold";
+/// Names the expected content in messages.
+pub const EXPECTED: &str = "a type that Arrow holds";
 
-/// An array that Arrow does not take as it is said.
+/// Wraps Arrow's refusal of an array.
 pub fn refused(e: ArrowError) -> ErrorKind {
     ErrorKind::malformed(EXPECTED, e.to_string())
 }
 
-/// A column as an array.
+/// A column as an Arrow array.
 fn array(column: &Column) -> Result<ArrayRef, ErrorKind> {
     let valid = column.valid.as_ref().map(|valid| bools(&valid.node));
     let nulls = valid.transpose()?.map(NullBuffer::new);
@@ -64,10 +64,10 @@ fn array(column: &Column) -> Result<ArrayRef, ErrorKind> {
     Ok(make_array(data))
 }
 
-/// A buffer's bytes, which it keeps.
+/// Shares a buffer's bytes and keeps the buffer alive.
 pub fn shared(elements: &Arc<Buffer>) -> Bytes {
     let bytes = elements.as_bytes();
-    // SAFETY: the buffer keeps its elements, here, where they are, unchanged, as long as anybody shares it.
+    // SAFETY: while it is shared, the buffer keeps its elements on the host, in place and unchanged.
     unsafe {
         Bytes::from_custom_allocation(
             NonNull::from(bytes).cast(),
@@ -109,7 +109,7 @@ fn scalars(elements: &Arc<Buffer>) -> Result<ArrayData, ErrorKind> {
     data.add_buffer(shared(elements)).build().map_err(refused)
 }
 
-/// Dates: days of 32 bits, microseconds without a time zone.
+/// Dates: 32-bit days, or microseconds without a time zone.
 fn times(unit: Unit, counts: &Arc<Buffer>) -> Result<ArrayData, ErrorKind> {
     let (ty, bytes) = match unit {
         Unit::Micros => (
@@ -140,7 +140,8 @@ fn texts(lists: &Lists) -> Result<ArrayData, ErrorKind> {
         .map_err(refused)
 }
 
-/// Offsets that begin at 0, and what lists with such are: a copy only if they begin elsewhere.
+/// Offsets from 0 and the type of lists with such offsets. They are copied only if they start
+/// elsewhere.
 fn offsets(
     lists: &Lists,
     small: DataType,

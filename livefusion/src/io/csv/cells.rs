@@ -1,4 +1,4 @@
-//! A column while it is read: its type is found as its fields come.
+//! Columns during a read: type inference from fields.
 
 use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{ErrorKind, shown};
@@ -11,7 +11,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The fields of a column that have come.
+/// Collects the fields of a column.
 pub struct Cells {
     pub name: String,
     /// The substitute for missing values.
@@ -20,7 +20,7 @@ pub struct Cells {
 }
 
 enum State {
-    /// Nobody wants them.
+    /// Not requested.
     Skipped,
     /// Numbers, or `bool`s.
     Words(Words),
@@ -28,41 +28,43 @@ enum State {
     Times(Times),
     /// Text.
     Text(Dictionary),
-    /// They turned out to be text, and have to be read again.
+    /// Text, found after earlier fields were dropped: the fields must be read again.
     Again(Why),
 }
 
-/// Canonical words of one type.
+/// Collects canonical words of one type.
 ///
-/// The type is the least that holds all fields: `bool`, or `i64`, or `f64` if it holds each integer exactly, else text. Only which
-/// kinds of fields there were decides, not their order.
+/// The type is the narrowest that holds all fields: `bool`, or `i64`, or `f64` if it holds each
+/// integer exactly, else text. It depends only on the kinds of fields, not on their order.
 pub struct Words {
-    /// None as long as it is open.
+    /// None while the type is open.
     ty: Option<Ty>,
-    /// Whether the user said the type.
+    /// Whether the user set the type.
     is_given: bool,
     words: Vec<u64>,
-    /// Whether a field was a float, by itself.
+    /// Whether a field was written as a float.
     has_float: bool,
-    /// The first integer that no `f64` holds.
+    /// The first integer that `f64` cannot represent.
     inexact: Why,
     /// The first integer beyond `i64`.
     large: Why,
-    /// Missing values, where the type is open.
+    /// Missing values, if the type is inferred.
     gaps: Gaps,
 }
 
-/// The first field that made a column text, and its line; none if the user said so.
+/// Records the first field that made a column text, and its line.
+///
+/// None if the user requested text.
 pub type Why = Option<(u64, String)>;
 
-/// Texts, each once.
+/// Texts as codes and distinct labels.
 struct Dictionary {
     codes: Vec<u32>,
     known: FxHashMap<String, u32>,
     why: Why,
 }
 
-/// What is missing: no field, but a word for none.
+/// Lists the words that mean a missing value.
 pub struct Markers(pub Vec<String>);
 
 impl Markers {
@@ -72,7 +74,7 @@ impl Markers {
 }
 
 impl Cells {
-    /// A column of a type, or of one that is to be found.
+    /// Creates a column of a given or an inferred type.
     pub fn new(name: String, given: Option<Type>, fill: Option<Value>) -> Cells {
         let words = |ty| {
             State::Words(Words {
@@ -94,7 +96,7 @@ impl Cells {
         Cells { name, fill, state }
     }
 
-    /// A column that nobody wants.
+    /// Creates a column that is not requested.
     pub fn skipped(name: String) -> Cells {
         let state = State::Skipped;
         Cells {
@@ -104,7 +106,7 @@ impl Cells {
         }
     }
 
-    /// The next field.
+    /// Adds the next field.
     pub fn push(&mut self, field: &[u8], line: u64, markers: &Markers) -> Result<(), ErrorKind> {
         let why = match &mut self.state {
             State::Skipped | State::Again(_) => return Ok(()),
@@ -144,13 +146,14 @@ impl Cells {
         Ok(())
     }
 
-    /// Whether the fields have to be read again.
+    /// Returns whether the fields must be read again.
     pub fn is_again(&self) -> bool {
         matches!(self.state, State::Again(_))
     }
 
-    /// At the end: the type of a column without a given one, and substitutes for missing values; else the line of the first
-    /// value that nothing stands for.
+    /// Decides an inferred type at the end and fills missing values.
+    ///
+    /// The error has the line of the first missing value without a substitute.
     pub fn close(&mut self) -> Result<(), (u64, ErrorKind)> {
         let all = match &mut self.state {
             State::Words(all) => all,
@@ -170,7 +173,9 @@ impl Cells {
         }
     }
 
-    /// The column for another pass: text where this one found that it is text, else nothing.
+    /// Creates the column for another pass.
+    ///
+    /// It is text if this pass found text, else skipped.
     pub fn again(&self) -> Cells {
         let state = match &self.state {
             State::Again(why) => State::Text(Dictionary::new(why.clone())),
@@ -183,7 +188,9 @@ impl Cells {
         }
     }
 
-    /// The column; none if nobody wants it.
+    /// Returns the column.
+    ///
+    /// None if it is not requested.
     pub fn finish(self) -> Option<(String, Column)> {
         let data = match self.state {
             State::Skipped | State::Again(_) => return None,
@@ -196,7 +203,7 @@ impl Cells {
 }
 
 impl State {
-    /// Text for this reason; `is_first` if no field has come yet.
+    /// Text for this reason. `is_first` tells that no field came before.
     fn text(why: Why, is_first: bool) -> State {
         match is_first {
             true => State::Text(Dictionary::new(why)),
@@ -210,7 +217,7 @@ impl Words {
         push(&mut self.words, word)
     }
 
-    /// The next element; if it makes the column text, the field that is to blame.
+    /// Adds the next element. If the field turns the column into text, returns that field.
     fn push_text(&mut self, text: &str, line: u64) -> Result<Why, ErrorKind> {
         if let (true, Some(ty)) = (self.is_given, self.ty) {
             let wrong = || ErrorKind::malformed(ty.name(), shown(text));
@@ -247,7 +254,7 @@ impl Words {
         self.push(word).map(|()| None)
     }
 
-    /// Makes the column one that may hold elements of a type as well; false if it cannot.
+    /// Widens the column's type to hold this type as well. False if that is impossible.
     fn widen(&mut self, to: Ty) -> bool {
         match (self.ty, to) {
             (None, _) => self.ty = Some(to),
@@ -263,13 +270,13 @@ impl Words {
         true
     }
 
-    /// How many fields there are, and their gaps, if each is a missing one.
+    /// Returns the number of fields and their gaps, if all are missing.
     pub fn only_missing(&self) -> Option<(usize, &Gaps)> {
         let none_came = self.ty.is_none() && !self.is_given;
         none_came.then_some((self.words.len(), &self.gaps))
     }
 
-    /// A missing value: its substitute if the type is given, else a gap.
+    /// Adds a missing value: its substitute if the type is given, else a gap.
     fn push_missing(&mut self, line: u64, fill: Option<&Value>) -> Result<(), ErrorKind> {
         if self.is_given {
             let word = self.word_of(fill)?;
@@ -279,7 +286,8 @@ impl Words {
         self.push(0)
     }
 
-    /// Decides the type when all fields have come. A substitute counts as a field; a column of text says why.
+    /// Decides the type after all fields. A substitute counts as a field. The error is the reason
+    /// for text.
     fn decide(&mut self, fill: Option<&Value>) -> Result<(), Why> {
         let fill = fill.filter(|_| self.gaps.line().is_some());
         match (fill, self.ty) {
@@ -311,7 +319,7 @@ impl Words {
     fn word_of(&self, fill: Option<&Value>) -> Result<u64, ErrorKind> {
         let fill = fill.ok_or_else(|| none(self.ty.map_or("a value", Ty::name)))?;
         let expected = match self.ty {
-            Some(ty) => format!("what stands for a missing value to be of type {ty}"),
+            Some(ty) => format!("a stand-in for missing values of type {ty}"),
             None => "a number to stand for a missing value".to_string(),
         };
         let wrong = || ErrorKind::malformed(expected, fill.to_string());
@@ -365,20 +373,17 @@ impl Dictionary {
     }
 }
 
-/// The word of an integer as a float.
+/// Converts the word of an integer to that of a float.
 fn to_float(word: u64) -> u64 {
     (word as i64 as f64).to_bits()
 }
 
-/// A missing value that nothing stands for.
+/// Describes the error of a missing value without a substitute.
 pub fn none(ty: &str) -> ErrorKind {
-    ErrorKind::malformed(
-        ty,
-        "nothing (`missing` says what stands for a missing value)",
-    )
+    ErrorKind::malformed(ty, "nothing (`missing` gives a stand-in)")
 }
 
-/// A field as text.
+/// Decodes a field as text.
 pub fn utf8(field: &[u8]) -> Result<&str, ErrorKind> {
     std::str::from_utf8(field).map_err(|_| {
         let got = shown(&String::from_utf8_lossy(field));
@@ -396,7 +401,7 @@ pub fn push<T>(all: &mut Vec<T>, x: T) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// A column of texts that are in memory.
+/// Creates a column of texts in memory.
 pub fn dictionary<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Result<Text, ErrorKind> {
     let mut all = Dictionary::new(None);
     texts

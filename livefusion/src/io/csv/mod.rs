@@ -1,4 +1,4 @@
-//! CSV: a line of names, then lines with a field for each.
+//! CSV: a line of names, then lines with one field per name.
 
 mod cells;
 mod gaps;
@@ -20,7 +20,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::{Path, PathBuf};
 
-/// How a table is read. Made by [`csv()`] and [`csv_text`]; [`read`](Csv::read) reads it.
+/// Holds the options for reading a table.
+///
+/// [`csv()`] and [`csv_text`] create it. [`read`](Csv::read) reads the table.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is read before `read`"]
 pub struct Csv {
@@ -42,22 +44,31 @@ enum Source {
     Text(Vec<u8>),
 }
 
-/// A table in a file.
+/// Reads a table from a file.
 ///
-/// Lines end as on any system; a field with the delimiter, a quote or a line break in it stands in quotes, and a quote there is
-/// two. A byte order mark is passed over, as are empty lines. The first line has the columns' names.
+/// Lines may end as on any system. A field with the delimiter, a quote or a line break is quoted; a
+/// quote in it is doubled. A byte order mark and empty lines are skipped. The first line has the
+/// columns' names.
 ///
-/// The type of a column is `i64` if all of its fields are integers, `f64` if they are numbers, `bool` if they are `true` or
-/// `false`, dates if they are dates of one form, else text; blanks around them count in text only. The order of lines does not matter. No integer loses a digit: a
-/// column is text if it has an integer beyond `i64`, or one beside floats that `f64` does not hold exactly, such as `2^53 + 1`.
-/// Fractions such as `0.1` are rounded to the nearest `f64`. [`column`](Csv::column) asks for another type. An empty field is a
-/// missing value in all columns but those of text: an error, unless [`missing`](Csv::missing) gives a substitute.
+/// The type of a column depends on its fields, but not on the order of lines:
+/// - `i64` if all are integers;
+/// - `f64` if all are numbers;
+/// - `bool` if all are `true` or `false`;
+/// - dates if all are dates of one form;
+/// - text otherwise.
 ///
-/// Dates are written as `2010-01-31`, `2010/01/31` or `Jan 31 2010`, alone ([`Date`](super::Date)) or with a time behind them
-/// ([`DateTime`](super::DateTime)): `05:00`, `05:00:00`, `05:00:00.5`. They have no time zone; a date with a zone is text.
+/// Surrounding blanks count in text only. No integer loses a digit: a column of integers is text if
+/// one is beyond `i64`. A column with floats is text if `f64` does not represent an integer
+/// exactly, such as `2^53 + 1`. Fractions such as `0.1` are rounded to the nearest `f64`.
+/// [`column`](Csv::column) requests another type. An empty field is a missing value in all columns
+/// except text. That is an error, unless [`missing`](Csv::missing) gives a substitute.
 ///
-/// The file is read once, and a second time if a column turns out to be text below its first line; memory holds the
-/// columns, not the file.
+/// Dates are written as `2010-01-31`, `2010/01/31` or `Jan 31 2010`, alone ([`Date`](super::Date))
+/// or followed by a time ([`DateTime`](super::DateTime)): `05:00`, `05:00:00`, `05:00:00.5`. They
+/// have no time zone. A date with a zone is text.
+///
+/// The file is read once, and again if a column turns out to be text below its first line. Memory
+/// holds the columns, not the file.
 ///
 /// ```
 /// use livefusion::io::csv_text;
@@ -85,7 +96,9 @@ pub fn csv(path: impl AsRef<Path>) -> Csv {
     Csv::new(Source::Path(path.as_ref().to_path_buf()))
 }
 
-/// A table that is in memory as text; as [`csv()`].
+/// Reads a table from text in memory.
+///
+/// It is otherwise as [`csv()`].
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -115,13 +128,15 @@ impl Csv {
         }
     }
 
-    /// What stands between fields, instead of a comma: a semicolon, a tab.
+    /// Sets the field delimiter.
+    ///
+    /// The default is a comma; common others are a semicolon or a tab.
     pub fn delimiter(mut self, delimiter: u8) -> Csv {
         self.delimiter = delimiter;
         self
     }
 
-    /// Lines that begin with this byte are passed over.
+    /// Skips lines that begin with this byte.
     ///
     /// ```
     /// use livefusion::io;
@@ -134,7 +149,9 @@ impl Csv {
         self
     }
 
-    /// Whether the first line has the names of the columns. If not, they are `0`, `1`, ..., or what [`names`](Csv::names) says.
+    /// Sets whether the first line has the names of the columns.
+    ///
+    /// If not, they are `0`, `1`, ..., or as given by [`names`](Csv::names).
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -148,13 +165,15 @@ impl Csv {
         self
     }
 
-    /// Names for the columns, from the left, instead of the file's.
+    /// Sets the names of the columns, from the left, instead of the file's.
     pub fn names<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Csv {
         self.names = Some(names.into_iter().map(S::into).collect());
         self
     }
 
-    /// Reads these columns only, in the file's order. What the others hold does not matter.
+    /// Reads only these columns, in the file's order.
+    ///
+    /// The contents of the others are ignored.
     ///
     /// ```
     /// use livefusion::io;
@@ -168,8 +187,10 @@ impl Csv {
         self
     }
 
-    /// The type of a column. Each of its fields has to be of this type, and within its range; a `bool` may be 0 or 1 as well.
-    /// Floats are rounded to the nearest, integers among them as well.
+    /// Sets the type of a column.
+    ///
+    /// Each field must be of this type and within its range. A `bool` may also be 0 or 1. A float
+    /// or integer in a float column is rounded to the nearest float.
     ///
     /// ```
     /// use livefusion::io;
@@ -183,7 +204,7 @@ impl Csv {
         self.typed(name, type_of::<T>())
     }
 
-    /// A column is text, whatever it looks like.
+    /// Reads a column as text, independent of its contents.
     ///
     /// ```
     /// use livefusion::io;
@@ -195,13 +216,15 @@ impl Csv {
         self.typed(name, Type::Text)
     }
 
-    /// The type of a column, where it is known at run time only.
+    /// Sets the type of a column, where it is known at run time only.
     pub fn typed(mut self, name: impl Into<String>, ty: Type) -> Csv {
         self.types.push((name.into(), ty));
         self
     }
 
-    /// What stands for a missing value of a column. A column of integers with `f64::NAN` for what is missing is one of `f64`.
+    /// Substitutes a value for missing ones in a column.
+    ///
+    /// An integer column with the substitute `f64::NAN` becomes an `f64` column.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -220,13 +243,17 @@ impl Csv {
         self
     }
 
-    /// What stands for a missing value of each column that [`missing`](Csv::missing) does not name.
+    /// Substitutes a value for missing ones in all other columns.
+    ///
+    /// It applies to columns that [`missing`](Csv::missing) does not name.
     pub fn missing_anywhere(mut self, value: impl Into<Value>) -> Csv {
         self.fill = Some(value.into());
         self
     }
 
-    /// Fields that mean a missing value, as an empty one does.
+    /// Adds fields that mean a missing value.
+    ///
+    /// An empty field always does.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -244,9 +271,12 @@ impl Csv {
     /// Reads the table.
     ///
     /// # Errors
-    /// If the file cannot be read; if a line has more or fewer fields than the first one, a quote is not closed, a field is no
-    /// UTF-8, or not of its column's type, or missing; if there is no column of a name that was given, or two in the table have
-    /// one name; or if there is no memory for the columns. Each says the line, and the column.
+    /// If the file cannot be read, or if there is not enough memory. Each other error gives the
+    /// line and the column:
+    /// - a line has more or fewer fields than the first one;
+    /// - a quote is not closed;
+    /// - a field is not UTF-8, does not have its column's type, or is missing;
+    /// - a given name has no column, or two columns of the table have one name.
     pub fn read(self) -> Result<Table> {
         match &self.source {
             Source::Path(path) => {
@@ -285,7 +315,7 @@ impl Csv {
         Ok(Table::of(path, len, columns.collect()))
     }
 
-    /// Takes all lines into columns that are made of the names, and counts them.
+    /// Reads all lines into columns, which `begin` creates from the names. Counts the lines.
     fn pass(
         &self,
         source: &mut impl BufRead,
@@ -336,7 +366,7 @@ impl Csv {
         Ok((columns, len))
     }
 
-    /// The names in the first line, or what stands for them.
+    /// The names in the first line, or their replacements.
     fn header_of(&self, line: &Record<'_>) -> Result<Vec<String>, ErrorKind> {
         if self.names.is_some() {
             return Ok(self.numbered(line.len()));
@@ -346,7 +376,7 @@ impl Csv {
             .collect()
     }
 
-    /// Names for so many columns: those that were given, else numbers.
+    /// Names for a number of columns: the given ones, else numbers.
     fn numbered(&self, columns: usize) -> Vec<String> {
         match &self.names {
             Some(names) => names.clone(),
@@ -354,7 +384,7 @@ impl Csv {
         }
     }
 
-    /// The columns of these names, before the first field.
+    /// Creates the columns of these names, without fields.
     fn begin(&self, names: Vec<String>) -> Result<Vec<Cells>, ErrorKind> {
         let types = self.types.iter().map(|(name, _)| name);
         let fills = self.fills.iter().map(|(name, _)| name);
@@ -377,7 +407,7 @@ impl Csv {
             let got = format!("{} twice", shown(twice));
             return Err(ErrorKind::malformed("columns with names that differ", got));
         }
-        // What was said last counts.
+        // The last setting of a name wins.
         let cells = names.iter().map(|name| {
             if !wanted(name) {
                 return Cells::skipped(name.clone());

@@ -4,22 +4,24 @@ use super::super::error::ErrorKind;
 use csv_core::ReadRecordResult;
 use std::io::BufRead;
 
-/// Takes a stream of text apart.
+/// Splits a stream of text into records.
 pub struct Records<R> {
     source: R,
     core: csv_core::Reader,
     comment: Option<u8>,
-    /// The line that comes next.
+    /// The number of the next line.
     line: u64,
-    /// Whether the source is at its end, and the line break behind it was given.
+    /// Whether the source has ended and its final line break was supplied.
     is_closed: bool,
     fields: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// A line of a table. With line breaks in quotes it may go over several lines of the file.
+/// Holds a line of a table.
+///
+/// Quoted line breaks may spread it over several lines of the file.
 pub struct Record<'a> {
-    /// Where it begins; the first line is 1.
+    /// The number of its first line, from 1.
     pub line: u64,
     fields: &'a [u8],
     ends: &'a [usize],
@@ -30,7 +32,7 @@ impl Record<'_> {
         self.ends.len()
     }
 
-    /// The fields without their quotes.
+    /// Lists the fields without their quotes.
     pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let starts = [0].iter().chain(self.ends);
         let spans = starts.zip(self.ends);
@@ -38,7 +40,7 @@ impl Record<'_> {
     }
 }
 
-/// Why there is no next line: its number, and what is wrong there.
+/// Describes a failure by line number and error.
 pub type Wrong = (u64, ErrorKind);
 
 impl<R: BufRead> Records<R> {
@@ -54,7 +56,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Passes over a byte order mark.
+    /// Skips a byte order mark.
     pub fn skip_mark(&mut self) -> Result<(), Wrong> {
         const MARK: &[u8] = b"\xef\xbb\xbf";
         if peek(&mut self.source, self.line)?.starts_with(MARK) {
@@ -63,7 +65,7 @@ impl<R: BufRead> Records<R> {
         Ok(())
     }
 
-    /// Passes over empty lines and comments, so that the next line is counted right.
+    /// Skips empty lines and comments, so that lines are counted correctly.
     fn skip_blank(&mut self) -> Result<(), Wrong> {
         let mut in_comment = false;
         loop {
@@ -89,7 +91,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// The next line that is not empty.
+    /// Reads the next line that is not empty.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, Wrong> {
         self.skip_blank()?;
         let line = self.line;
@@ -98,7 +100,7 @@ impl<R: BufRead> Records<R> {
             let input = peek(&mut self.source, self.line)?;
             let is_end = input.is_empty();
             let closing = is_end && !self.is_closed;
-            // A line ends with a break, but what is in quotes goes on behind it.
+            // A line break ends a line, but a quoted field continues after it.
             let input = if closing { b"\n" } else { input };
             let free = (&mut self.fields[used..], &mut self.ends[ended..]);
             let (result, read, written, found) = self.core.read_record(input, free.0, free.1);
@@ -130,7 +132,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What comes next; nothing at the end.
+/// The buffered input. Empty at the end.
 fn peek(source: &mut impl BufRead, line: u64) -> Result<&[u8], Wrong> {
     source.fill_buf().map_err(|e| (line, e.into()))
 }
@@ -139,7 +141,7 @@ fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Twice the room.
+/// Doubles the capacity.
 fn grow<T: Copy + Default>(all: &mut Vec<T>, line: u64) -> Result<(), Wrong> {
     let more = all.len();
     let bytes = 2 * (more * size_of::<T>()) as u64;

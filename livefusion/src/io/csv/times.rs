@@ -1,4 +1,4 @@
-//! A column of dates while it is read.
+//! Date columns during a read.
 
 use super::super::column::{Data, Unit};
 use super::super::date::{Form, Written};
@@ -9,18 +9,18 @@ use super::gaps::Gaps;
 use livefusion_backend::Buffer;
 use std::sync::Arc;
 
-/// The counts of the dates so far.
+/// Collects the counts of the dates read so far.
 pub struct Times {
     unit: Unit,
-    /// The form of all of them; none where the user said the type, which takes any.
+    /// The common form of the dates. None if the user set the type, which accepts any form.
     form: Option<Form>,
     counts: Vec<i64>,
-    /// Missing dates, where the type was found.
+    /// Missing dates, if the type was inferred.
     gaps: Gaps,
 }
 
 impl Times {
-    /// A column that is said to be one of dates.
+    /// Creates a column whose date type was given.
     pub fn given(ty: Type) -> Times {
         Times {
             unit: Unit::of(ty).unwrap_or(Unit::Days),
@@ -30,7 +30,9 @@ impl Times {
         }
     }
 
-    /// A column whose first field is a date; none if it is not, or if another field was there before.
+    /// Creates a column whose first field is a date.
+    ///
+    /// None if it is not a date, or if another kind of field came before.
     pub fn first(text: &str, before: &Words) -> Option<Times> {
         let (rows, gaps) = before.only_missing()?;
         let written = Written::of(text)?;
@@ -47,7 +49,9 @@ impl Times {
         Some(times)
     }
 
-    /// The next date; if it makes the column text, the field that is to blame.
+    /// Adds the next date.
+    ///
+    /// If the field turns the column into text, returns that field.
     pub fn push_text(&mut self, text: &str, line: u64) -> Result<Why, ErrorKind> {
         let Some(form) = self.form else {
             let count = self.count_of(text)?;
@@ -60,7 +64,9 @@ impl Times {
         }
     }
 
-    /// A missing date: its substitute if the type is given, else a gap.
+    /// Adds a missing date.
+    ///
+    /// It is the substitute if the type is given, else a gap.
     pub fn push_missing(&mut self, line: u64, fill: Option<&Value>) -> Result<(), ErrorKind> {
         if self.form.is_none() {
             let count = self.count_of_fill(fill)?;
@@ -70,7 +76,9 @@ impl Times {
         push(&mut self.counts, 0)
     }
 
-    /// Fills the gaps at the end; without a substitute, the line of the first is an error.
+    /// Fills the gaps at the end.
+    ///
+    /// Without a substitute, the first gap's line is an error.
     pub fn close(&mut self, fill: Option<&Value>) -> Result<(), (u64, ErrorKind)> {
         let Some(line) = self.gaps.line() else {
             return Ok(());
@@ -97,7 +105,7 @@ impl Times {
         Data::Times(self.unit, Arc::new(Buffer::from_vec(self.counts)))
     }
 
-    /// The count of a date in any form; one without a time is its midnight where times are counted.
+    /// The count of a date in any form. A date without a time is its midnight if times are counted.
     fn count_of(&self, text: &str) -> Result<i64, ErrorKind> {
         let wrong = || ErrorKind::malformed(self.unit.ty().to_string(), shown(text));
         let written = Written::of(text).ok_or_else(wrong)?;

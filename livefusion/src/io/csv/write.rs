@@ -1,4 +1,4 @@
-//! Tables into files.
+//! CSV output.
 
 use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{Error, ErrorKind, Place, Result};
@@ -11,11 +11,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Computes arrays, all in one force, and writes them as the columns of a table: a tuple, slice or `Vec` of arrays of one
-/// length, with a name for each. An array of tuples or structs has a column, and so a name, for each field.
+/// Computes arrays in one force and writes them as a table.
 ///
-/// Numbers are written with as many digits as tell them apart, so that they are read as the same. What was there is replaced
-/// when all is written.
+/// The arrays are a tuple, slice or `Vec` of arrays of one length. Each needs a name. An array of
+/// tuples or structs has a column for each field, and needs a name for each.
+///
+/// Numbers are written with enough digits to read back as the same. The old file is replaced when
+/// everything is written.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -30,8 +32,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// As [`force`](Force::force); if there is not a name for each column, or two have one; if arrays are of different lengths, or
-/// not of rank 1; or if the file cannot be written.
+/// As [`force`](Force::force). Also if a column has no name, if two columns have the same name, or
+/// if the arrays differ in length or are not of rank 1. Also if the file cannot be written.
 #[doc(alias("savetxt", "to_csv"))]
 pub fn save_csv(path: impl AsRef<Path>, names: &[&str], arrays: impl Force) -> Result<()> {
     let path = path.as_ref();
@@ -43,11 +45,12 @@ pub fn save_csv(path: impl AsRef<Path>, names: &[&str], arrays: impl Force) -> R
 }
 
 impl Table {
-    /// Writes the table as CSV, with a line of names; a missing value is an empty field. What was there is replaced when all is
-    /// written.
+    /// Writes the table as CSV, with a line of names.
+    ///
+    /// A missing value is an empty field. The old file is replaced when everything is written.
     ///
     /// # Errors
-    /// If a column is one of lists, or if the file cannot be written.
+    /// If a column holds lists, or if the file cannot be written.
     #[doc(alias = "to_csv")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
@@ -84,10 +87,10 @@ impl Table {
     }
 }
 
-/// What fields of a column are written of.
+/// The data of a column to be written.
 struct Fields<'a> {
     of: Of<'a>,
-    /// Which are there, if some are missing.
+    /// The presence of its values, if some are missing.
     valid: Option<Arc<Buffer>>,
 }
 
@@ -131,8 +134,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Writes a text, in quotes where it would not be read as the same without. An empty one that is alone in its line would be no
-/// line at all.
+/// Writes a text, quoted where it would otherwise read back differently. An empty text alone in its
+/// line is quoted, since an empty line is skipped.
 fn put_text(to: &mut dyn Write, text: &str, is_alone: bool) -> io::Result<()> {
     let is_special = |c| matches!(c, ',' | '"' | '\n' | '\r' | '\u{feff}');
     match text.contains(is_special) || (is_alone && text.is_empty()) {

@@ -1,11 +1,12 @@
-//! Parquet: columns packed one by one, in groups of rows. With the feature `arrow`.
+//! Parquet: columns compressed one by one, in row groups.
 //!
-//! What columns are here is said in [`arrow`](super::arrow). Values are unpacked when a file is read. Files packed by Snappy, gzip
-//! or LZ4 are read, and by Zstandard with the feature `zstd`.
+//! It needs the feature `arrow`. [`arrow`](super::arrow) documents the column types. Values are
+//! decompressed when a file is read. Snappy, gzip and LZ4 are supported, and Zstandard with the
+//! feature `zstd`.
 //!
-//! How much memory a table takes is not told by the length of its file: a few bytes may say that a million rows are equal. What
-//! is asked for grows as values are unpacked, and at first by the file's length; no page gets more than it may have been packed
-//! from.
+//! A file's length does not bound the memory of its table: a few bytes may encode a million equal
+//! rows. Memory is first requested in proportion to the file's length and grows as values are
+//! decompressed. No page gets more memory than its compressed size could expand to.
 
 mod pages;
 
@@ -48,15 +49,17 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, is no Parquet file, or is packed in a way that is not known; if anything in it is not where it
-/// should be; or if there is no memory for it.
+/// If the file cannot be read, is not a Parquet file, or has an unsupported compression. Also if
+/// its structure is damaged, or if there is not enough memory.
 #[doc(alias = "read_parquet")]
 #[track_caller]
 pub fn read(path: impl AsRef<Path>) -> Result<Table> {
     table(path.as_ref(), None)
 }
 
-/// As [`read`], these columns only, in the file's order. Of the others nothing is read.
+/// Reads only the named columns, in the file's order.
+///
+/// It is as [`read`], but reads nothing of the other columns.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -71,7 +74,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Table> {
 /// ```
 ///
 /// # Errors
-/// As [`read`], and if there is no column of a name.
+/// As [`read`]. Also if there is no column with one of the names.
 #[doc(alias = "columns")]
 #[track_caller]
 pub fn read_only(path: impl AsRef<Path>, names: &[&str]) -> Result<Table> {
@@ -114,7 +117,8 @@ fn table(path: &Path, only: Option<&[&str]>) -> Result<Table> {
         }
     }
     let begun = begun.with_projection(mask);
-    // One batch needs not be put together. No row takes less than a byte but where rows are equal.
+    // A single batch needs no concatenation. A row takes at least a byte, except where rows are
+    // equal.
     let rows = usize::try_from(len).unwrap_or(usize::MAX).max(1 << 16);
     let (schema, batches) = guarded(WHAT, || {
         let reader = begun.with_batch_size(rows).build()?;
@@ -126,7 +130,7 @@ fn table(path: &Path, only: Option<&[&str]>) -> Result<Table> {
     joined(Some(path), &schema, batches)
 }
 
-/// A file of which nothing is asked that it does not have.
+/// A file that rejects requests beyond its length.
 struct Source {
     file: Arc<File>,
     len: u64,
@@ -172,23 +176,27 @@ impl ChunkReader for Source {
     }
 }
 
-/// Writes a table, packed by Snappy. What was there is replaced when all is written.
+/// Writes a table, compressed by Snappy.
+///
+/// The old file is replaced when everything is written.
 ///
 /// # Errors
-/// If a column is one of [`Other`](super::Type::Other), or if the file cannot be written.
+/// If a column is [`Other`](super::Type::Other), or if the file cannot be written.
 #[doc(alias("write_parquet", "to_parquet"))]
 pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
     create(path)?.append(table)?.finish()
 }
 
-/// A file that is written. Without [`finish`](Writer::finish) nothing is.
+/// Writes a file piece by piece.
+///
+/// The file appears only after [`finish`](Writer::finish).
 pub struct Writer(Appending<Groups>);
 
-/// Groups of rows, packed.
+/// Compressed row groups.
 struct Groups(ArrowWriter<Output>);
 
 impl Format for Groups {
-    const EXPECTED: &'static str = "what Parquet can hold";
+    const EXPECTED: &'static str = "a type that Parquet holds";
 
     fn begin(to: Output, schema: SchemaRef) -> Result<Groups, ErrorKind> {
         let packed = WriterProperties::builder().set_compression(Compression::SNAPPY);
@@ -205,8 +213,10 @@ impl Format for Groups {
     }
 }
 
-/// Begins a file, to which tables are added one by one, so that not all has to be in memory at once. What was there is replaced when
-/// it is finished.
+/// Creates a file, to which tables are appended one by one.
+///
+/// So the whole table need not be in memory at once. The old file is replaced when the new one is
+/// finished.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -230,15 +240,17 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
 }
 
 impl Writer {
-    /// Writes a table below those that are there. Its columns have to have the same names and types.
+    /// Appends a table.
+    ///
+    /// Its columns must have the same names and types as those before.
     ///
     /// # Errors
-    /// As [`write`](write()), and if it has other columns.
+    /// As [`write`](write()). Also if the columns differ.
     pub fn append(self, table: &Table) -> Result<Writer> {
         self.0.append(table).map(Writer)
     }
 
-    /// Puts the file into its place.
+    /// Replaces the old file.
     ///
     /// # Errors
     /// If it cannot be written.

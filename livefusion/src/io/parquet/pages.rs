@@ -1,30 +1,33 @@
-//! How long pages say that they are, before anybody asks for memory for them: the first fields of their headers, which are structs
-//! of Thrift's compact protocol.
+//! Page size checks before memory is requested for a page.
+//!
+//! They parse the first fields of page headers, which are structs of Thrift's compact protocol.
 
 use super::super::error::ErrorKind;
 use parquet::basic::Compression;
 use std::io::{Error, ErrorKind as Kind, Read, Result, Seek, SeekFrom};
 
-/// No header nests deeper.
+/// The deepest nesting of a header.
 const DEEPEST: u32 = 8;
 
-/// What stands in front of a page.
+/// The header of a page.
 struct Header {
-    /// Bytes of the page, unpacked and packed.
+    /// The uncompressed size of the page, then the compressed one, in bytes.
     unpacked: i64,
     packed: i64,
-    /// Bytes of the header.
+    /// The size of the header in bytes.
     own: u64,
 }
 
-/// That no page of a column, which so many bytes of a file from `start` on are, says that it is longer than it may be.
+/// Checks that no page of a column claims an implausible size.
+///
+/// The column is `length` bytes of the file from `start` on.
 pub fn check(
     file: &mut (impl Read + Seek),
     start: u64,
     length: u64,
     compression: Compression,
 ) -> std::result::Result<(), ErrorKind> {
-    // No algorithm makes more of a byte than these do.
+    // The largest expansion of a byte, by algorithm.
     let most = match compression {
         Compression::UNCOMPRESSED => 1,
         Compression::SNAPPY => 32,
@@ -88,7 +91,7 @@ impl<R: Read> Bytes<'_, R> {
         }
     }
 
-    /// The type of a struct's next field, and its number; none at the end.
+    /// The type of a struct's next field; updates its number. None at the end.
     fn field(&mut self, id: &mut i64) -> Result<Option<u8>> {
         let byte = self.byte()?;
         let (step, kind) = (byte >> 4, byte & 15);
@@ -135,13 +138,13 @@ impl<R: Read> Bytes<'_, R> {
         }
     }
 
-    /// Passes over a field.
+    /// Skips a field.
     fn skip(&mut self, kind: u8, depth: u32) -> Result<()> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(Error::new(Kind::InvalidData, "structs in structs"));
         };
         match kind {
-            // The type says which `bool` it is.
+            // The type encodes the `bool` value.
             1 | 2 => Ok(()),
             3 => self.pass(1),
             4..=6 => self.natural().map(drop),
@@ -157,7 +160,7 @@ impl<R: Read> Bytes<'_, R> {
                     n => u64::from(n),
                 };
                 (0..n).try_for_each(|_| match head & 15 {
-                    // Here a `bool` takes a byte.
+                    // In a list, a `bool` takes a byte.
                     1 | 2 => self.pass(1),
                     kind => self.skip(kind, depth),
                 })

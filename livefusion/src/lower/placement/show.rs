@@ -84,18 +84,18 @@ impl Show<'_> {
             }
             Opening::Attempts => format!("attempts of {}", self.node(rate.node)),
             Opening::Test(columns) if columns.is_empty() => {
-                format!("what {} keeps", self.node(rate.node))
+                format!("elements that {} keeps", self.node(rate.node))
             }
             Opening::Test(columns) => {
                 let columns: Vec<String> = columns.iter().map(|c| self.column(*c)).collect();
                 format!(
-                    "what {} keeps by {}",
+                    "elements that {} keeps by {}",
                     self.node(rate.node),
                     columns.join(", ")
                 )
             }
-            Opening::While(_) => "what is not always asked for".into(),
-            Opening::Decided => format!("what {} kept", self.node(rate.node)),
+            Opening::While(_) => "elements not always demanded".into(),
+            Opening::Decided => format!("elements that {} kept", self.node(rate.node)),
             Opening::Segments(lengths, total) => {
                 let (lengths, total) = (self.column(*lengths), self.total(*total));
                 format!("segments of lengths {lengths} {total}")
@@ -173,7 +173,7 @@ impl Show<'_> {
             Room::Rows(rate) => format!("all rows of r{}", rate.index()),
             Room::Row(rate) => format!("a row of r{}", rate.index()),
             Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
-            Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
+            Room::Counted(rate) => format!("the count of r{} beforehand", rate.index()),
         };
         let takes = takes.iter().map(|n| self.node(*n));
         let all: Vec<String> = [room].into_iter().chain(takes).collect();
@@ -249,7 +249,7 @@ impl Show<'_> {
                 let [from, between, to] =
                     [passes.from, passes.between, passes.to].map(|s| self.spot(s));
                 let room = self.room(&passes.room, &[]);
-                format!("{node} sorts at {between} what is from {from}, for {to}, room: {room}")
+                format!("{node} sorts at {between} elements from {from}, for {to}, room: {room}")
             }
             Act::Make(spot, fields) => {
                 let made = (0..fields.len()).filter(|f| fields[*f]);

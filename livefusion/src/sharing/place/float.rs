@@ -1,4 +1,4 @@
-//! Floating: the regions in which each term is bound, found from users to operands, and the order within each region.
+//! Floating: finds the binding regions of each term, from users to operands.
 
 use super::guard::{Shared, dependents, each_operand, users};
 use super::{Item, OUTER, Placement, Region, RegionId, Regions};
@@ -6,15 +6,17 @@ use crate::ast::{Body, Term, TermId};
 use crate::error::ErrorKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How deep conditions and scalar loops may nest: below the limit of the Loop language, since folds lift bodies by two.
+/// The nesting limit of conditions and scalar loops. It is below the Loop language's limit, since
+/// folds lift bodies by two.
 const MAX_DEPTH: u32 = 90;
 
-/// How many regions a body may have. A term without a guard is copied into each arm, with the conditions that it alone needs.
+/// The limit of regions in a body. An unguarded term is copied into each arm, with the conditions
+/// that only it needs.
 fn most_regions(body: &Body) -> usize {
     4096 + 16 * body.terms.len()
 }
 
-/// The innermost loop on whose variables each term depends: loops inside of others have higher numbers.
+/// The innermost loop that each term varies with. Inner loops have higher numbers.
 fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
     let mut inside: Vec<Option<u32>> = Vec::with_capacity(body.terms.len());
     for data in &body.terms {
@@ -29,7 +31,7 @@ fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
     inside
 }
 
-/// Terms on which the test of a condition depends.
+/// The terms that the test of a condition depends on.
 fn terms_of_tests(body: &Body) -> Vec<bool> {
     let mut is_asked = vec![false; body.terms.len()];
     for (i, data) in body.terms.iter().enumerate().rev() {
@@ -53,47 +55,48 @@ fn first_terms(body: &Body, loop_of: fn(&Term) -> Option<u32>) -> Vec<Option<Ter
     }
     first
 }
-/// When a region is entered, once the region around it is.
+/// The condition to enter a region from the region around it.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
-    /// If a test has this value.
+    /// A test has this value.
     Arm(TermId, bool),
     /// Always: the test of a loop runs at least once.
     Test(u32),
-    /// If a guard holds, by position in [`Placer::shared`].
+    /// A guard holds, by position in [`Placer::shared`].
     Guard(u32),
-    /// As often as a loop goes on.
+    /// Once per iteration of a loop.
     Step,
 }
 
 pub(super) struct Placer {
     pub placement: Placement,
-    /// When each region is entered.
+    /// The entry condition of each region.
     pub entries: Vec<Entry>,
-    /// Regions of the users of each term, as found so far.
+    /// The regions of the users of each term, as found so far.
     uses: Vec<Regions>,
     may_trap: Vec<bool>,
     /// Whether a test depends on each term.
     is_asked: Vec<bool>,
-    /// The innermost loop on whose variables a term depends.
+    /// The innermost loop that a term varies with.
     inside: Vec<Option<u32>>,
     loop_regions: Vec<Regions>,
-    /// The lowest result of each loop: floated last of them.
+    /// The lowest result of each loop. It is floated last.
     first_result: Vec<Option<TermId>>,
-    /// The lowest variable of each loop: terms before it do not vary with the loop.
+    /// The lowest variable of each loop. Earlier terms are loop-invariant.
     first_var: Vec<Option<TermId>>,
-    /// How many results of each loop are used.
+    /// The number of used results of each loop.
     used_results: Vec<u32>,
-    /// Terms that are bound once, in front of the arms that use them; none if each arm is to bind its own.
+    /// Terms that are bound once, before the arms that use them; none if each arm binds its own.
     pub shared: Option<Vec<Shared>>,
-    /// The terms with each term as an operand, or as a test of their guard; none before the first guard is tried.
+    /// The dependents of each term: terms with it as an operand or as a test of their guard. Empty
+    /// before the first guard is tried.
     users: Vec<Vec<TermId>>,
-    /// How many arms that exclude each other may have a copy of one term instead.
+    /// The number of exclusive arms that may have copies of a term instead.
     most_copies: usize,
 }
 
 impl Placer {
-    /// Nothing is placed yet.
+    /// Creates an empty placement.
     pub fn new(
         body: &Body,
         may_trap: Vec<bool>,
@@ -138,7 +141,7 @@ impl Placer {
         }
     }
 
-    /// Floats all that some results need.
+    /// Floats all terms that some results need.
     ///
     /// Errors: conditions nested deeper than `MAX_DEPTH`; more regions than `most_regions`.
     pub fn float_all(&mut self, body: &Body, results: &[TermId]) -> Result<(), ErrorKind> {
@@ -219,7 +222,8 @@ impl Placer {
         }
     }
 
-    /// A loop without a guard is bound in each arm that uses it: terms on its variables are bound once in each.
+    /// A loop without a guard is bound in each arm that uses it. Terms that depend on its variables
+    /// are bound once in each.
     fn meet_inside(&self, mut regions: Regions, at: RegionId, l: u32) -> Regions {
         for r in &mut regions {
             let met = self.meet(*r, at);
@@ -232,10 +236,10 @@ impl Placer {
         regions
     }
 
-    /// The outermost regions that compute a term whichever way they take, where these use it.
+    /// The outermost regions that compute a term on every path, given the regions of its uses.
     ///
-    /// Such are the regions of the uses, a region with uses in both arms of one test, and one around a loop whose test is
-    /// among them.
+    /// These are the regions of the uses, a region with uses in both arms of one test, and a region
+    /// around a loop whose test uses the term.
     fn certain(&self, t: TermId, uses: Regions) -> Regions {
         if let [at] = uses.as_slice()
             && !matches!(self.entries[at.0 as usize], Entry::Test(_))
@@ -269,9 +273,10 @@ impl Placer {
         all
     }
 
-    /// Whether each arm is to bind a term for itself: at most one arm of a few is entered, so the copies cost no time.
+    /// Whether each arm binds its own copy of a term: at most one of a few arms is entered, so the
+    /// copies cost no time.
     ///
-    /// Tests have no copies, so that guards in front of the arms can ask them.
+    /// Tests have no copies, so that guards before the arms can evaluate them.
     fn has_copies(&self, body: &Body, t: TermId, uses: &[RegionId]) -> bool {
         let is_asked = match body.terms[t.index()].term {
             Term::Cond(test, ..) => self.may_trap[test.index()],
@@ -301,13 +306,14 @@ impl Placer {
         }
     }
 
-    /// Binds a term of several arms once, in front of them, if a guard can say whether any of these arms is entered.
+    /// Binds a term of several arms once, before them, if a guard can decide whether one of these
+    /// arms is entered.
     fn share(&mut self, body: &Body, t: TermId, uses: Regions) -> Regions {
         let met = uses.iter().copied().reduce(|a, b| self.meet(a, b));
         let Some(at) = met.filter(|_| uses.len() > 1 && !self.has_copies(body, t, &uses)) else {
             return uses;
         };
-        // All results of a loop come out of one region.
+        // All results of a loop have one region.
         let is_alone = match body.terms[t.index()].term {
             Term::LoopResult(l, _) => self.used_results[l as usize] == 1,
             _ => true,
@@ -336,8 +342,8 @@ impl Placer {
         Regions::from_elem(inside, 1)
     }
 
-    /// The tests that say whether these regions are entered, from a region around them on, and the terms of which a guard there
-    /// needs copies; none if there is no copy of one.
+    /// The tests that decide whether these regions are entered, from a common outer region on, and
+    /// the terms that a guard there must copy. None if one of them cannot be copied.
     fn tests_known(
         &self,
         body: &Body,
@@ -383,7 +389,7 @@ impl Placer {
         Some((tests, slice))
     }
 
-    /// Whether a term is computed wherever a region is entered, before it.
+    /// Whether a term is computed before a region, on each path that enters the region.
     fn is_bound_around(&self, shared: &[Shared], t: TermId, at: RegionId) -> bool {
         let is_around = |r: RegionId| {
             let home = match self.entries[r.0 as usize] {
@@ -397,7 +403,7 @@ impl Placer {
         settled.iter().chain(found).any(|r| is_around(*r))
     }
 
-    /// Whether a region is inside of one of these.
+    /// Whether a region is inside one of these.
     fn is_below_any(&self, mut at: RegionId, regions: &FxHashSet<RegionId>) -> bool {
         while at != OUTER {
             at = self.placement.regions[at.0 as usize].parent;
@@ -408,7 +414,7 @@ impl Placer {
         false
     }
 
-    /// Passes a term's region on to its operands.
+    /// Adds a term's region to the uses of its operands.
     fn float(&mut self, body: &Body, t: TermId, region: RegionId) {
         match &body.terms[t.index()].term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
@@ -436,8 +442,9 @@ impl Placer {
         }
     }
 
-    /// The fields of one condition on tuples are neighbouring terms with one test: they share their
-    /// arms, so that common terms of the fields stay in the arm. No field is an operand of another.
+    /// The arms of the next field of the same condition. The fields of a condition on tuples are
+    /// neighbouring terms with one test. They share their arms, so that common terms of the fields
+    /// stay in the arm. No field is an operand of another.
     fn arms_of_next(
         &self,
         body: &Body,
@@ -469,7 +476,8 @@ impl Placer {
         arms
     }
 
-    /// Floats the operands of a loop, once all uses of its results are known: after the lowest of them.
+    /// Floats the operands of a loop after its lowest result, when all uses of its results are
+    /// known.
     fn float_loop_if_ready(&mut self, body: &Body, t: TermId) {
         let Term::LoopResult(l, _) = body.terms[t.index()].term else {
             return;
@@ -482,7 +490,7 @@ impl Placer {
         let regions = self.certain(t, used);
         self.loop_regions[l as usize] = regions.clone();
         for region in regions {
-            // The step runs after the test of the same iteration and sees the terms bound there.
+            // The step runs after the test of the same iteration and can use the terms bound there.
             let test = self.region(region, Entry::Test(l));
             let step = self.region(test, Entry::Step);
             self.placement.loops.insert((l, region), (test, step));
@@ -510,7 +518,7 @@ impl Placer {
                 };
                 self.placement.regions[region.0 as usize].items.push(item);
             }
-            // A loop stands where its first result would.
+            // A loop is bound at the position of its first result.
             if let Term::LoopResult(l, _) = data.term
                 && self.first_result[l as usize] == Some(t)
             {
@@ -524,7 +532,7 @@ impl Placer {
         Ok(())
     }
 
-    /// Whether an earlier term binds the fields of this condition along with its own.
+    /// Whether an earlier field of this condition binds all of them.
     fn is_later_field(&self, t: TermId, region: RegionId) -> bool {
         let p = &self.placement;
         let mut earlier = (0..t.0).rev().map(TermId).filter(|k| !p.is_unused(*k));
@@ -533,7 +541,7 @@ impl Placer {
             .is_some_and(|k| p.arms(k, region) == p.arms(t, region))
     }
 
-    /// Whether a region is the inside of a loop, or inside of that.
+    /// Whether a region is inside a loop, at any depth.
     fn is_inside(&self, l: u32, region: RegionId) -> bool {
         let mut at = region;
         while at != OUTER {

@@ -1,4 +1,6 @@
-//! Guards: a term that may trap, and that some arms of several conditions need, is bound once, in front of these.
+//! Guards: bind a trapping term once before the arms that need it.
+//!
+//! Several conditions have an arm that needs the term:
 //!
 //! ```text
 //! if c0 then .. t .. else ..            let n = or c0 c1
@@ -7,15 +9,19 @@
 //!                                       if c1 then .. g .. else ..
 //! ```
 //!
-//! A guard is a condition as any other, but it does not trap where it stands: its test holds only where one of the arms
-//! would have computed the term. The test joins, by strict operators, the tests on the way to these arms. The terms of a guard
-//! are in proportion to the arms that use it, to their depth, and to the tests of which it has copies.
+//! A guard is an ordinary condition, but it does not trap at its position: its test holds only if
+//! one of the arms would have computed the term. Strict operators combine the tests on the path to
+//! each arm. The number of a guard's terms is proportional to the number of arms that use it, to
+//! their depth, and to the tests that it copies.
 //!
-//! A test is *known* in front if it does not trap, or is computed there anyway, and does not depend on the term. Of any other
-//! test the guard asks a copy. If the test depends on the term, by way of other arms, the term is zero in the copy. While no arm
-//! before has needed the term, the copy is the test. As soon as one has, the guard holds already. A copy never traps: its
-//! quotients are zero where a division would fail, and reads and scalar loops have no copies. Where the copy of a division
-//! would fail, the test fails itself, is not computed, or the guard holds already.
+//! A test is *known* before the arms if it cannot trap, or if it is computed there anyway and does
+//! not depend on the term. The guard evaluates a copy of any other test. If the test depends on the
+//! term, through other arms, the term is zero in the copy. While no earlier arm has needed the
+//! term, the copy equals the test. As soon as one has, the guard already holds.
+//!
+//! A copy never traps: its quotients are zero where a division would fail, and reads and scalar
+//! loops are not copied. Where the division would fail, the original test fails too, is not
+//! computed, or the guard already holds.
 
 use super::float::{Entry, Placer};
 use super::{RegionId, Regions};
@@ -27,13 +33,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A term that is bound once for several arms.
 pub(super) struct Shared {
     pub term: TermId,
-    /// Where its guard stands.
+    /// The region of its guard.
     pub at: RegionId,
-    /// The arms, or regions in them, that use it.
+    /// The regions of its uses: arms or regions in them.
     pub uses: Regions,
     /// The tests that its guard needs.
     pub tests: Vec<TermId>,
-    /// Terms of these tests that are not known in front, operands first: the guard has copies of them.
+    /// The terms of these tests that are not known before the arms, operands first. The guard
+    /// copies them.
     pub slice: Vec<TermId>,
 }
 
@@ -41,11 +48,11 @@ pub(super) struct Shared {
 pub(super) struct Guarded {
     pub body: Body,
     pub results: Vec<TermId>,
-    /// Which term of the body each one was; none for the terms of guards.
+    /// The original term of each term; none for the terms of guards.
     pub origins: Vec<Option<TermId>>,
 }
 
-/// The terms that must be computed before another one.
+/// Visits the terms that must be computed before another one.
 pub(super) fn each_operand(body: &Parts, t: TermId, each: &mut dyn FnMut(TermId)) {
     let term = &body.terms[t.index()].term;
     term.each_operand(&mut *each);
@@ -67,7 +74,7 @@ pub(super) fn users(body: &Parts) -> Vec<Vec<TermId>> {
     users
 }
 
-/// A term, and those that depend on it through operands or through guards.
+/// A term and its dependents through operands or guards.
 pub(super) fn dependents(users: &[Vec<TermId>], on: TermId) -> FxHashSet<TermId> {
     let mut all = FxHashSet::default();
     let mut left = vec![on];
@@ -79,7 +86,7 @@ pub(super) fn dependents(users: &[Vec<TermId>], on: TermId) -> FxHashSet<TermId>
     all
 }
 
-/// The body in which the shared terms have guards.
+/// Builds the body in which the shared terms have guards.
 pub(super) fn guarded(body: &Body, results: &[TermId], p: &Placer) -> Guarded {
     let shared = p.shared.as_deref().unwrap_or_default();
     let mut maker = Maker::new(body, shared);
@@ -89,14 +96,14 @@ pub(super) fn guarded(body: &Body, results: &[TermId], p: &Placer) -> Guarded {
     maker.in_order(results)
 }
 
-/// A body to which terms are added in any order.
+/// A body that grows by terms in any order.
 struct Maker {
     body: Body,
-    /// How many terms were there before.
+    /// The number of original terms.
     given: usize,
-    /// How many guards there will be.
+    /// The number of guards.
     held: usize,
-    /// The term that users see in the place of each: itself, or its guard.
+    /// The replacement of each term for its users: itself, or its guard.
     seen: Vec<TermId>,
     known: FxHashMap<(Term, Ty), TermId>,
     /// The tests of the guards so far.
@@ -104,7 +111,7 @@ struct Maker {
 }
 
 impl Maker {
-    /// The body, whose terms see guards that are still to be made, one behind the other.
+    /// The body with placeholders for the guards, one after the other. Users already refer to them.
     fn new(body: &Body, shared: &[Shared]) -> Maker {
         let given = body.terms.len();
         let mut seen: Vec<TermId> = (0..given as u32).map(TermId).collect();
@@ -149,7 +156,7 @@ impl Maker {
         }
     }
 
-    /// Makes the guard of a shared term.
+    /// Builds the guard of a shared term.
     fn guard(&mut self, p: &Placer, shared: &[Shared], k: usize) {
         let s = &shared[k];
         let ty = self.body.ty(s.term);
@@ -171,7 +178,8 @@ impl Maker {
         self.body.terms[self.given + k].term = Term::Cond(need, s.term, zero);
     }
 
-    /// Copies of the terms of a guard's tests, in which the shared term is zero: by the term that users see.
+    /// Copies the terms of a guard's tests, with zero for the shared term. The keys are the terms
+    /// that users refer to.
     fn copies(&mut self, s: &Shared, zero: TermId) -> FxHashMap<TermId, TermId> {
         let mut copies = FxHashMap::default();
         copies.insert(self.seen[s.term.index()], zero);
@@ -182,13 +190,13 @@ impl Maker {
         copies
     }
 
-    /// A term with copies in the place of its operands, where they have some, and its type.
+    /// A term with its operands replaced by their copies, and its type.
     fn renamed(&self, t: TermId, copies: &FxHashMap<TermId, TermId>) -> (Term, Ty) {
         let TermData { term, ty, .. } = self.body.terms[t.index()];
         (term.renamed(|a| copies.get(&a).copied().unwrap_or(a)), ty)
     }
 
-    /// The test of an earlier guard, in which terms have copies.
+    /// The test of an earlier guard, with copies for its terms.
     fn need(&mut self, need: TermId, copies: &mut FxHashMap<TermId, TermId>) -> TermId {
         let first_made = self.given + self.held;
         let is_made = |t: &TermId| t.index() >= first_made;
@@ -210,7 +218,7 @@ impl Maker {
         copies.get(&need).copied().unwrap_or(need)
     }
 
-    /// A term, which is zero where it would trap.
+    /// A term that is zero where the original would trap.
     fn total(&mut self, term: Term, ty: Ty) -> TermId {
         let given = self.add(term, ty);
         let Term::Op(op, args) = term else {
@@ -224,7 +232,8 @@ impl Maker {
         self.add(Term::Cond(fine, given, zero), ty)
     }
 
-    /// Whether a region is entered, as a term of one around it; some tests are asked in copies.
+    /// Whether a region is entered, as a term of an outer region. Some tests are evaluated as
+    /// copies.
     fn way(
         &mut self,
         p: &Placer,
@@ -238,7 +247,7 @@ impl Maker {
             tests.push(p.entries[inner.0 as usize]);
             inner = p.placement.regions[inner.0 as usize].parent;
         }
-        // From the outermost on, so that neighbours have their beginnings in common.
+        // From the outermost test on, so that neighbouring paths share their prefixes.
         let mut way = None;
         for entry in tests.into_iter().rev() {
             let asked = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
@@ -256,7 +265,7 @@ impl Maker {
         way
     }
 
-    /// The body with its terms in dependency order; those that were given keep theirs wherever they can.
+    /// The body with its terms in dependency order. Original terms keep their order where possible.
     fn in_order(self, results: &[TermId]) -> Guarded {
         let Maker {
             mut body,
@@ -300,7 +309,7 @@ impl Maker {
     }
 }
 
-/// Gives all operands other names.
+/// Renames all operands.
 fn rename(body: &mut Parts, to: &[TermId]) {
     let of = |t: TermId| to[t.index()];
     for data in &mut body.terms {

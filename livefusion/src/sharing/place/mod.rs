@@ -1,24 +1,28 @@
-//! Where each term of a body is let-bound: prune, float, bind.
+//! Term placement: finds the let-binding region of each term by pruning, floating and binding.
 //!
 //! After McDonell et al., "Optimising Purely Functional GPU Programs" (2013), sections 3.2 "Prune shared subterms" and
 //! 3.3 "Float shared subterms".
 //!
-//! Hash-consing has pruned already: a shared subterm is one term. *Floating* (`float`) walks the terms from users to operands
-//! and meets, for each term, the regions of all its uses. The term is bound in the lowest region that dominates them. Regions are
-//! the body itself, the two arms of every condition, and the test and step of every scalar loop. So a term that only one arm
-//! uses stays in that arm: it is neither computed nor traps on the other. *Binding* is the order of terms within their
-//! regions.
+//! Hash-consing has already pruned: a shared subterm is one term. *Floating* (`float`) walks the
+//! terms from users to operands and meets, for each term, the regions of all its uses. The term is
+//! bound in the lowest region that dominates them. Regions are the body itself, the two arms of
+//! every condition, and the test and step of every scalar loop. So a term with uses in only one arm
+//! stays in that arm: the other arm neither computes it nor traps on it. *Binding* orders the terms
+//! within their regions.
 //!
-//! A term that may trap floats out of an arm only if the term is needed anyway: both arms of a test use it, or the region around
-//! them does. A use in the test of a scalar loop counts as one in front of the loop, for a test runs at least once.
+//! A term that may trap floats out of an arm only if it is needed anyway: both arms of a test use
+//! it, or the region around them does. A use in the test of a scalar loop counts as one before the
+//! loop, since a test runs at least once.
 //!
-//! Other terms that may trap are used in some arms only. If at most one of these arms is entered, and they are few, each binds
-//! a copy of the term: that costs no time. Otherwise a guard (`guard`) is bound in front of the arms, and computes the term
-//! once. The number of bound terms is then in proportion to the number of terms, but for tests that guards copy.
+//! Other terms that may trap are used in some arms only. If the arms are few and at most one of
+//! them is entered, each binds a copy of the term: that costs no time. Otherwise a guard (`guard`)
+//! before the arms computes the term once. The number of bound terms is then proportional to the
+//! number of terms, except for tests that guards copy.
 //!
-//! Two kinds of terms have any number of copies. The first are terms in arms whose test reads or loops, and depends on
-//! the term or stands within another arm. The second are scalar loops with several results in use. If copies of copies
-//! grow too many, the body is placed again with guards wherever they can be. If these are too many as well, that is an error.
+//! Two kinds of terms have any number of copies. The first are terms in arms whose test reads or
+//! loops, and depends on the term or is in another arm. The second are scalar loops with several
+//! results in use. If copies of copies grow too many, the body is placed again with guards wherever
+//! they are possible. If these are too many as well, placement fails.
 
 mod float;
 mod guard;
@@ -31,20 +35,21 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// A region of a body, by position in [`Placement::regions`].
+/// Identifies a region of a body by position in [`Placement::regions`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RegionId(pub u32);
 
-/// How many arms that exclude each other have a copy of one term, unless copies of copies grow without end.
+/// The number of exclusive arms that may each have a copy of a term, unless copies of copies grow
+/// too many.
 const MOST_COPIES: usize = 4;
 
-/// The body itself.
+/// Identifies the region of the body itself.
 pub const OUTER: RegionId = RegionId(0);
 
-/// A region: where it is and what it binds.
+/// Describes a region by its parent and its bindings.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// The region around it; `OUTER` is its own parent.
+    /// The enclosing region. `OUTER` is its own parent.
     pub parent: RegionId,
     /// Nesting depth.
     pub depth: u32,
@@ -52,7 +57,7 @@ pub struct Region {
     pub items: Vec<Item>,
 }
 
-/// Something bound in a region.
+/// Names a binding of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Item {
     /// A term.
@@ -61,33 +66,37 @@ pub enum Item {
     Loop(u32),
 }
 
-/// Where everything is bound.
+/// Holds the binding regions of all terms and loops.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// Regions; the first is the body.
     pub regions: Vec<Region>,
-    /// Regions in which each term is bound; none for terms without a use. More than one only for terms
-    /// that may trap and have no guard: none of these regions is inside of another.
+    /// The regions in which each term is bound, empty for unused terms. Only a term that may trap
+    /// and has no guard has several; none of them is inside another.
     pub regions_of: Vec<Regions>,
     arms: FxHashMap<(TermId, RegionId), (RegionId, RegionId)>,
     loops: FxHashMap<(u32, RegionId), (RegionId, RegionId)>,
 }
 
-/// Mostly one region.
+/// Lists regions.
+///
+/// Usually there is one.
 pub type Regions = SmallVec<[RegionId; 1]>;
 
 impl Placement {
-    /// Arms (then, else) of a condition that is bound in a region.
+    /// Returns the arms (then, else) of a condition that is bound in a region.
     pub fn arms(&self, t: TermId, region: RegionId) -> Option<(RegionId, RegionId)> {
         self.arms.get(&(t, region)).copied()
     }
 
-    /// Regions (test, step) of a scalar loop that is bound in a region.
+    /// Returns the regions (test, step) of a loop bound in a region.
     pub fn inside_loop(&self, l: u32, region: RegionId) -> Option<(RegionId, RegionId)> {
         self.loops.get(&(l, region)).copied()
     }
 
-    /// The fields of a condition that are bound together in a region, from the first on.
+    /// Lists the fields of a condition that are bound together in a region.
+    ///
+    /// `first` is the first of them.
     pub fn fields_of(&self, first: TermId, region: RegionId) -> Vec<TermId> {
         let arms = self.arms(first, region);
         (first.0..self.regions_of.len() as u32)
@@ -102,21 +111,23 @@ impl Placement {
     }
 }
 
-/// A placed body.
+/// Holds a placed body.
 #[derive(Clone, Debug)]
 pub struct Placed<'b> {
-    /// The body, with guards for terms that several arms share.
+    /// The body with guards for terms that several arms share.
     pub body: Cow<'b, Body>,
-    /// The results that were asked for.
+    /// The requested results.
     pub results: Vec<TermId>,
-    /// Where everything is bound.
+    /// The placement of all terms.
     pub placement: Placement,
-    /// Which term of the body that was given each term is; none if all are the same.
+    /// The original term of each term; none if there are no guards.
     origins: Option<Vec<Option<TermId>>>,
 }
 
 impl Placed<'_> {
-    /// The term of the body that was given; none for a part of a guard.
+    /// Returns the original term.
+    ///
+    /// None for a term of a guard.
     pub fn origin(&self, t: TermId) -> Option<TermId> {
         match &self.origins {
             Some(origins) => origins[t.index()],
@@ -132,10 +143,12 @@ pub fn place(body: &Body) -> Result<Placed<'_>, ErrorKind> {
     place_results(body, &body.results, &|_, _| false)
 }
 
-/// Places the terms that some results need. `traps` says of a field of a capture whether reading it may trap, at any index.
+/// Places the terms that some results need.
 ///
-/// Errors: a loop variable used outside of its loop (a leaked expression); conditions nested deeper than 90; arms that copy
-/// terms of each other without end.
+/// `traps` tells for a field of a capture whether reading it may trap, at any index.
+///
+/// Errors: a loop variable used outside its loop (a leaked expression); conditions nested deeper
+/// than 90; too many copies of copies in arms.
 pub fn place_results<'b>(
     body: &'b Body,
     results: &[TermId],
@@ -145,7 +158,7 @@ pub fn place_results<'b>(
     within(MOST_COPIES).or_else(|_| within(1))
 }
 
-/// Places terms of which so many arms that exclude each other may have copies.
+/// Places terms with a limit on the copies in exclusive arms.
 fn place_within<'b>(
     body: &'b Body,
     results: &[TermId],
@@ -175,7 +188,8 @@ fn place_within<'b>(
     Ok(placed)
 }
 
-/// Terms whose computation may trap or not end, themselves or through an operand. Guards, which have no origin, do not.
+/// The terms that may trap or diverge, directly or through an operand. Guards, which have no
+/// origin, do not.
 fn trapping_terms(
     body: &Body,
     origins: &[Option<TermId>],

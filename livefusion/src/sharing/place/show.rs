@@ -1,10 +1,11 @@
-//! A placed body as text: nested lets.
+//! Placed bodies as text: nested lets.
 
 use super::{Item, OUTER, Placement, RegionId, place};
 use crate::ast::{Body, Term, TermId};
 use std::fmt::{self, Write};
 
-/// The body as nested lets, each term where it is computed; for one that cannot be placed, why.
+/// Formats the body as nested lets, each term where it is computed, or the error if placement
+/// fails.
 impl fmt::Display for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let placed = match place(self) {

@@ -1,8 +1,8 @@
-//! Whatever comes in, nothing panics.
+//! Arbitrary operands never panic.
 
 use super::*;
 
-/// Whatever an untyped form is given, it gives nodes, which have a value or an error when they are forced.
+/// Any operands of an untyped form give nodes. A force of such a node returns a value or an error.
 #[test]
 fn nothing_panics() {
     let kind = || ErrorKind::Empty;
@@ -66,7 +66,7 @@ fn nothing_panics() {
         let value = livefusion::runtime::force_nodes(&engine, std::slice::from_ref(node));
         value.is_ok()
     });
-    // Most do not fit.
+    // Most combinations do not fit.
     assert!((100..made.len() / 2).contains(&values.count()));
 }
 

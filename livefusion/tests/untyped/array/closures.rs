@@ -1,8 +1,8 @@
-//! What closures are traced with.
+//! Primitives for tracing closures.
 
 use super::*;
 
-/// The first mistake that a front end makes is the one that comes out.
+/// The first error of a front end is the reported one.
 #[test]
 fn mistakes_in_closures() {
     let xs = Array::from(vec![1i64]);
@@ -61,7 +61,7 @@ fn mistakes_in_closures() {
     mistake(&node, "sum", "elements of one number each", "bool");
 }
 
-/// Powers, by products.
+/// Powers, by repeated multiplication.
 #[test]
 fn repetition_in_closures() {
     let xs = Array::from(vec![1i64, -2, 3]);
@@ -102,7 +102,7 @@ fn loops_in_closures() {
     same(&steps, Array::from(vec![0i64, 8, 16]).node());
 }
 
-/// A field of another type than the expression's is converted.
+/// A field whose type differs from the expression's is converted.
 #[test]
 fn expressions_of_fields() {
     assert_eq!(

@@ -93,7 +93,7 @@ fn scans() {
             &call("scan1_right").scan1_right(n, max()),
             xs.scan1_right(|a, b| a.max(b)).node(),
         );
-        // Steps see what comes first on the left.
+        // The left argument of a step is the earlier element.
         let minus = || Fold::associative(number(5), sub());
         let right = call("fold_right").fold_right(n, minus());
         same(&right, xs.fold_right(5, |a, b| a - b).node());
@@ -121,10 +121,10 @@ fn scans() {
     mistake(&scan, "scan1", from, got);
 }
 
-/// States from the right are joined with what is on the left on the left.
+/// A fold from the right combines each state with an element on its left.
 #[test]
 fn states_from_the_right() {
-    // Functions y -> 3 y + x, the last one applied first, as what they multiply by and what they add.
+    // Functions y -> 3 y + x, the last one applied first, as pairs of a factor and a summand.
     let with = |op: Op, a: Field, b: Field| Field::op(op, &[a, b], place());
     let state = [Ty::I64, Ty::I64];
     let start = trace(&[], |_| {

@@ -1,8 +1,8 @@
-//! Whatever comes in, nothing panics.
+//! Arbitrary operands never panic.
 
 use super::*;
 
-/// Arrays and scalars of many types and ranks, some with mistakes.
+/// Arrays and scalars of many types and ranks, some with errors.
 fn any_nodes() -> Vec<Arc<Node>> {
     let (m, xs) = (matrix(), matrix().flatten());
     let n = xs.filter(|x| x.gt(0)).len();
@@ -30,7 +30,7 @@ fn any_nodes() -> Vec<Arc<Node>> {
     ]
 }
 
-/// Bodies of many types, some of which are none.
+/// Bodies of many types, some of them invalid.
 fn any_bodies() -> Vec<Body> {
     let mut leaked = None;
     trace(&[Ty::I64], |x| {
@@ -59,7 +59,7 @@ fn any_bodies() -> Vec<Body> {
     ]
 }
 
-/// Whatever comes in, nothing panics.
+/// Arbitrary operands never panic.
 #[test]
 fn whatever_comes_in() {
     let (nodes, bodies) = (any_nodes(), any_bodies());

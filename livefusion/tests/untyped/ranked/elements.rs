@@ -1,4 +1,4 @@
-//! Elements as functions of their index, elsewhere, and at random.
+//! Elements: index functions, moved elements, and random access.
 
 use super::*;
 

@@ -179,7 +179,7 @@ fn folds_of_other_elements() {
     }
 }
 
-/// A start of another type than the elements is that of a sequential fold only, whatever a fold is rewritten to.
+/// Only a sequential fold may have a start of another type than the elements, also after a rewrite.
 #[test]
 fn starts_of_another_type() {
     let m = matrix();
@@ -236,7 +236,7 @@ fn scans_along_axes() {
             &call("scan").cumsum(Domain::Along(cube.node(), &[axis])),
             cube.along(axis).cumsum().node(),
         );
-        // The step has what comes first on the left.
+        // The left argument of the step is the earlier element.
         let left = || body(&[Ty::I64, Ty::I64], |p| p[0]);
         let right = |kind| {
             let fold = Fold::associative(value(9), left());

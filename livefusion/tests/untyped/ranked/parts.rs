@@ -1,4 +1,4 @@
-//! Parts, and arrays beside each other.
+//! Parts of arrays, and concatenations.
 
 use super::*;
 

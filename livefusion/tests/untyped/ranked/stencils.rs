@@ -1,4 +1,4 @@
-//! Functions of neighbours.
+//! Stencils.
 
 use super::*;
 

@@ -1,8 +1,9 @@
-//! Faults of what the Loop language and the backends do with loops.
+//! Faults in the Loop language and in the backends.
 
 use super::Fault;
 
-/// Faults below lowering, by their files from the workspace's root: the language's files, random loops and mutants catch these.
+/// Faults below lowering, by file path from the workspace root. The language's test files, random
+/// loops and mutants catch them.
 pub(super) const BELOW: &[Fault] = &[
     Fault {
         what: "a side of a zip is found again before the last element that was used",

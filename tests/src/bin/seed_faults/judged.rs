@@ -1,8 +1,9 @@
-//! Faults of who judges schedules and tiles.
+//! Faults in the verifiers of schedules and tiles.
 
 use super::Fault;
 
-/// Faults of the judges, by their files in `tile/src`: each lets pass what a file or a case says is refused.
+/// Faults in the verifiers, by file in `tile/src`. Each accepts a schedule or tile that a test file
+/// or case marks as illegal.
 pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what a segment changes is in each of its steps what it was",

@@ -1,9 +1,9 @@
-//! Faults of what innermost loops become.
+//! Faults in the lowering of innermost loops to tiles.
 
 use super::Fault;
 
-/// Faults of lowering, by their files in `tile/src`. A tile without one is unsound, or ends elsewhere than the
-/// interpreter does.
+/// Faults in lowering, by file in `tile/src`. The resulting tile is unsound, or ends at another
+/// point than the interpreter.
 pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a tile forgets its epilogue",

@@ -1,5 +1,7 @@
-//! Seeds faults into lowering (and what feeds it) and below it, one at a time, in a copy of the workspace, and
-//! shows that the tests catch each: `cargo run -p livefusion-tests --bin seed_faults [name...]`.
+//! Mutation testing: seeds faults one at a time, and checks that tests catch each.
+//!
+//! Faults go into lowering, its inputs, and the layers below, in a copy of the workspace. Run it as
+//! `cargo run -p livefusion-tests --bin seed_faults [name...]`.
 
 mod below;
 mod fused;
@@ -12,7 +14,7 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
-/// A fault: what it breaks, where, what is there, and what is put in its place.
+/// A fault: its description, its file, the sound code, and the faulty replacement.
 struct Fault {
     what: &'static str,
     file: &'static str,
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Where faults are, which, and whether the tests that must catch them pass.
+/// The folder of a group of faults, the faults, and the tests that must catch them.
 type Room = (&'static str, &'static [Fault], fn(&Path) -> Result<bool>);
 
 const ROOMS: [Room; 5] = [
@@ -65,7 +67,7 @@ const ROOMS: [Room; 5] = [
     ("tile/src", judged::JUDGED, tiles_pass),
 ];
 
-/// Whether the tests catch a fault. Errors: its place is not there any more, or it does not compile.
+/// Whether the tests catch a fault. Errors: the sound code is gone, or the fault does not compile.
 fn seeded(root: &Path, fault: &Fault, pass: impl Fn() -> Result<bool>) -> Result<bool> {
     let path = root.join(fault.file);
     let sound = fs::read_to_string(&path)?;
@@ -80,7 +82,7 @@ fn seeded(root: &Path, fault: &Fault, pass: impl Fn() -> Result<bool>) -> Result
     passed.map(|passed| !passed)
 }
 
-/// Where some code stands in a text, however its lines are broken.
+/// The position of some code in a text, ignoring whitespace.
 fn find(text: &str, code: &str) -> Option<std::ops::Range<usize>> {
     let dense = |s: &str| -> Vec<(usize, char)> {
         s.char_indices()
@@ -94,7 +96,8 @@ fn find(text: &str, code: &str) -> Option<std::ops::Range<usize>> {
     Some(first.0..last.0 + last.1.len_utf8())
 }
 
-/// Whether the tests pass whose names have one of these parts, with so many random loops, not as many as usual. Errors: the copy does not compile, or no test is called so.
+/// Whether all tests pass whose names contain one of these parts, with `loops` random loops if
+/// given. Errors: the copy does not compile, or no test has such a name.
 fn tests(copy: &Path, parts: &[&str], loops: Option<&str>) -> Result<bool> {
     let all = ["-p", "livefusion-tests", "--test", "all"];
     compiles(copy, &all)?;
@@ -110,7 +113,7 @@ fn tests(copy: &Path, parts: &[&str], loops: Option<&str>) -> Result<bool> {
     Ok(true)
 }
 
-/// Errors: tests do not compile.
+/// Returns an error if tests do not compile.
 fn compiles(copy: &Path, args: &[&str]) -> Result<()> {
     let compiled = cargo(copy, &[args, &["--no-run"]].concat(), None)?;
     if compiled.status.success() {
@@ -131,13 +134,13 @@ fn cargo(copy: &Path, args: &[&str], loops: Option<&str>) -> Result<Output> {
         .output()
 }
 
-/// Whether the fast part of the tests of lowering passes, the random programs first.
+/// Whether the fast tests of lowering pass, random programs first.
 fn programs_pass(copy: &Path) -> Result<bool> {
     tests(copy, &["programs_of_all", "errors::"], None)
 }
 
-/// Whether the Loop language's files are as they should be, rows are put in order, and golden loops, random loops and mutants end
-/// alike; and, since few of these sort by several columns, segments that do.
+/// Whether the tests of the Loop language, of sorts, and of golden loops, random loops and mutants
+/// pass. Segmented sorts by several columns are included, because few of the loops have them.
 fn loops_pass(copy: &Path) -> Result<bool> {
     let few: [&[&str]; 3] = [
         &["-p", "loop-lang", "--test", "file_tests"],
@@ -153,19 +156,19 @@ fn loops_pass(copy: &Path) -> Result<bool> {
     tests(copy, &["loops::", "mutants::"], None)
 }
 
-/// Whether loops end as the interpreter says, whatever their schedules, and their tiles verify.
+/// Whether loops under any schedule match the interpreter, and their tiles verify.
 fn schedules_pass(copy: &Path) -> Result<bool> {
     tests(copy, &["schedules::"], Some("1500"))
 }
 
-/// Whether tiles and schedules that are unsound are refused, as their files and cases say.
+/// Whether unsound tiles and schedules are rejected, as their test files and cases require.
 fn tiles_pass(copy: &Path) -> Result<bool> {
     let all = ["-p", "livefusion-tile", "--tests"];
     compiles(copy, &all)?;
     Ok(cargo(copy, &all, None)?.status.success())
 }
 
-/// Copies a folder without what was built.
+/// Copies a folder without build results.
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let mut stack: Vec<(PathBuf, PathBuf)> = vec![(from.into(), to.into())];
     while let Some((from, to)) = stack.pop() {
@@ -173,7 +176,7 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         for entry in fs::read_dir(&from)? {
             let entry = entry?;
             let name = entry.file_name();
-            // Builds are marked; a folder of sources may be called `target`, too.
+            // Build folders are marked; a source folder may also be called `target`.
             if name == ".git" || entry.path().join("CACHEDIR.TAG").exists() {
                 continue;
             }

@@ -1,8 +1,8 @@
-//! Faults of what calls a zip's tiles, and of what goes through segments before they are done.
+//! Faults in callers of zip tiles, and in dry runs over segments.
 
 use super::Fault;
 
-/// Faults of these, by their files from the workspace's root.
+/// Faults by file path from the workspace root.
 pub(super) const PRINTED: &[Fault] = &[
     Fault {
         what: "Cranelift: nothing has a dry run",

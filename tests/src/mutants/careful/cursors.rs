@@ -1,4 +1,4 @@
-//! Changes of where a cursor's blocks go: where it delivers, what it skips, how it ends; and further cursors.
+//! Mutations of cursors: delivery targets, skips, ends, and new cursors.
 
 use super::Changing;
 use loop_lang::gotos::Tree;
@@ -9,7 +9,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Changing {
-    /// A block of a cursor goes somewhere else: always, where a condition holds, or where it does not.
+    /// Changes the target of a cursor's block: always, under a condition, or under its negation.
     pub(super) fn delivery(&mut self) -> Option<()> {
         let blocks: Vec<(usize, RateId)> = (0..self.scope.places.len())
             .filter_map(|b| Some((b, self.cursor_of(b)?)))
@@ -42,7 +42,7 @@ impl Changing {
         Some(())
     }
 
-    /// The cursor in whose iterations a block is, or that it ends.
+    /// The cursor around a block, or the cursor that the block ends.
     fn cursor_of(&self, b: usize) -> Option<RateId> {
         let Place::At { rate, section, .. } = self.scope.places[b] else {
             return None;
@@ -51,7 +51,7 @@ impl Changing {
         (section != Section::Nest && self.is_cursor(cursor)).then_some(cursor)
     }
 
-    /// A place where a cursor's block may go: behind the cursor, to its guard, or further on in it.
+    /// A legal target for a cursor's block: after the cursor, its guard, or a later point in it.
     fn onwards(&mut self, b: usize, cursor: RateId) -> Option<Label> {
         let tree = Tree::of(&self.l);
         let at = |rate, section| Place::At {
@@ -74,7 +74,7 @@ impl Changing {
         labels.first().copied()
     }
 
-    /// The blocks of a cursor of few elements, which delivers each to the bottom of its parent.
+    /// The blocks of a short cursor that delivers each element to the bottom of its parent.
     pub(super) fn new_cursor(
         &mut self,
         parent: RateId,
@@ -92,7 +92,7 @@ impl Changing {
             ..Block::default()
         };
         let carry = stmt(StmtKind::Carry(ix, Const::u64(0).into()));
-        // It runs on, or begins anew each time.
+        // Its counter continues, or restarts each time.
         match self.rng.chance(70) {
             true => self.block_mut(0).stmts.push(carry),
             false => self.add(Section::Nest, comb, with(vec![carry]))?,

@@ -1,4 +1,4 @@
-//! Changes of what a loop leaves behind: writes, scatters, traps, exits, results.
+//! Mutations of effects: writes, scatters, traps, exits, results.
 
 use super::Changing;
 use super::scope::Spot;
@@ -8,7 +8,7 @@ use loop_lang::ir::{
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// The operators that join values of a type, with what they join without a change.
+/// The operators that combine values of a type and have an identity.
 pub(super) fn monoids(ty: Ty) -> &'static [Op] {
     match ty {
         Ty::Bool => &[Op::And, Op::Or, Op::Xor],
@@ -18,7 +18,7 @@ pub(super) fn monoids(ty: Ty) -> &'static [Op] {
 }
 
 impl Changing {
-    /// A further write, or a scatter, to an array that may be new.
+    /// Adds a write or a scatter to an array, which may be new.
     pub(super) fn write(&mut self) -> Option<()> {
         let spot = self.spot()?;
         self.write_at(spot)
@@ -59,7 +59,7 @@ impl Changing {
         self.pick(&made)
     }
 
-    /// A new array that the loop returns, and a spot that may have moved on in `init`.
+    /// A new array that the loop returns, and the program point, which shifts if it is in `init`.
     fn new_array(&mut self, spot: Spot) -> Option<(Var, Spot)> {
         let init = self.scope.block(Place::Init)?;
         let at = self.block(init).stmts.len();
@@ -86,7 +86,7 @@ impl Changing {
         Some((array, if spot.0 == init { (init, at + 1) } else { spot }))
     }
 
-    /// A further result.
+    /// Adds a result.
     pub(super) fn returned(&mut self, a: Atom) {
         for block in self.l.blocks.values_mut() {
             if let End::Return(results) = &mut block.end {
@@ -95,7 +95,7 @@ impl Changing {
         }
     }
 
-    /// Another operator, or none, for a scatter.
+    /// Changes or removes the operator of a scatter.
     pub(super) fn combine(&mut self) -> Option<()> {
         let mut spots = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
@@ -136,7 +136,7 @@ impl Changing {
         Some(())
     }
 
-    /// A further trap.
+    /// Adds a trap.
     pub(super) fn trap(&mut self) -> Option<()> {
         let spot = self.spot()?;
         let unless = self.condition(spot);
@@ -147,7 +147,7 @@ impl Changing {
         let payload = (0..self.rng.below(3))
             .map(|_| self.atom(Ty::U64, spot, &[]))
             .collect();
-        // The condition may have been put in front.
+        // The condition may have been inserted before it.
         let at = self.after(spot, unless);
         self.insert(
             at,
@@ -160,7 +160,7 @@ impl Changing {
         Some(())
     }
 
-    /// A condition for a spot: one that is there, or a new comparison in front of it.
+    /// A condition at a program point: an existing one, or a new comparison before it.
     pub(super) fn condition(&mut self, spot: Spot) -> Atom {
         if self.rng.chance(40) {
             return self.atom(Ty::Bool, spot, &[]);
@@ -175,7 +175,7 @@ impl Changing {
         v.into()
     }
 
-    /// The spot behind a condition that was made for another.
+    /// The program point after a condition that was inserted for another statement.
     pub(super) fn after(&self, (b, at): Spot, condition: Atom) -> Spot {
         let made =
             self.block(b).stmts.get(at).is_some_and(
@@ -184,7 +184,7 @@ impl Changing {
         (b, at + usize::from(made))
     }
 
-    /// A further exit, or one less.
+    /// Adds or removes an exit.
     pub(super) fn exit(&mut self) -> Option<()> {
         if self.rng.chance(25) {
             let mut exits = Vec::new();
@@ -207,7 +207,7 @@ impl Changing {
             .filter(|b| self.scope.rate(*b).is_some())
             .collect();
         let b = self.pick(&blocks)?;
-        // Onwards to the bottom or the end of a rate around the block.
+        // Jump to the bottom or the end of a surrounding rate.
         let mut targets = Vec::new();
         let mut around = self.scope.rate(b);
         while let Some(rate) = around {
@@ -243,7 +243,7 @@ impl Changing {
         root.is_some() && root == self.l.roots.last().copied()
     }
 
-    /// One result more, one less, or two exchanged.
+    /// Adds or removes a result, or swaps two.
     pub(super) fn result(&mut self) -> Option<()> {
         let last = self.scope.block(Place::Return)?;
         let spot = (last, self.block(last).stmts.len());
@@ -265,7 +265,7 @@ impl Changing {
         Some(())
     }
 
-    /// The rate at which a block's elements are, if it may update groups there.
+    /// The rate of a block's elements, if groups may be updated there.
     pub(super) fn step_of(&self, b: usize) -> Option<loop_lang::ir::RateId> {
         self.scope
             .rate(b)

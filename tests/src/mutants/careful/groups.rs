@@ -1,4 +1,4 @@
-//! Changes of carried groups.
+//! Mutations of carried groups.
 
 use super::effects::monoids;
 use super::scope::Spot;
@@ -11,7 +11,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty, canonical};
 use loop_lang::walk;
 
-/// What an operator joins without a change.
+/// The identity of an operator.
 pub(super) fn identity(op: Op, ty: Ty) -> Const {
     let word = match op {
         Op::Add if ty == Ty::F32 => u64::from((-0.0f32).to_bits()),
@@ -42,7 +42,7 @@ impl Changing {
         }
     }
 
-    /// A further group that folds something that is visible.
+    /// Adds a group that folds a visible value.
     pub(super) fn new_group(&mut self) -> Option<()> {
         let blocks = self.scope.element_blocks();
         let spot = self.spot_in(&blocks)?;
@@ -116,7 +116,7 @@ impl Changing {
         Some(())
     }
 
-    /// Lets something use what a rate's folds came to.
+    /// Adds a use of a rate's fold result.
     fn use_behind(&mut self, acc: Var, owner: RateId) {
         let done = Place::At {
             rate: owner,
@@ -142,13 +142,13 @@ impl Changing {
         self.pick(&all)
     }
 
-    /// Another order for a group.
+    /// Changes the order of a group.
     pub(super) fn group_order(&mut self) -> Option<()> {
         let g = self.some_group()?;
         let group = self.l.groups[g].clone();
         let order = match group.order {
             Order::Prefix(_) => Order::Prefix(self.rng.pick(&[1, 2, 4, 8, 32])),
-            // What is counted is read, and lanes are not.
+            // Counts are read, but lanes must not be.
             _ if self.counts(g) => return None,
             _ => {
                 let ty = self.l.ty(*group.vars.first()?).elem();
@@ -163,7 +163,7 @@ impl Changing {
         (order != group.order).then_some(())
     }
 
-    /// Another operator for a group, wherever it is updated.
+    /// Changes the operator of a group in all its updates.
     pub(super) fn group_operator(&mut self) -> Option<()> {
         let g = self.some_group()?;
         let group = &self.l.groups[g];
@@ -191,7 +191,7 @@ impl Changing {
         Some(())
     }
 
-    /// The statements, by their spots, that make a group's next values of its old ones.
+    /// The program points of the statements that compute a group's next values from its old ones.
     fn updates(&self, g: usize) -> Vec<Spot> {
         let group = &self.l.groups[g];
         let mut resting = group.vars.clone();
@@ -230,7 +230,7 @@ impl Changing {
         })
     }
 
-    /// A group is there twice, with all that updates it.
+    /// Duplicates a group with all its updates.
     pub(super) fn copy_group(&mut self) -> Option<()> {
         let g = self.some_group()?;
         let mut group = self.l.groups[g].clone();
@@ -284,7 +284,7 @@ impl Changing {
         Some(())
     }
 
-    /// As `renamed`; variables of groups keep the names that they were given.
+    /// Renames like `renamed`, but keeps the given names of group variables.
     fn renamed_as(&mut self, stmt: &Stmt, names: &[(Var, Var)]) -> (Stmt, Vec<Var>) {
         match stmt.kind {
             StmtKind::Carry(v, a) => {
@@ -302,7 +302,7 @@ impl Changing {
         }
     }
 
-    /// A group less; what read it reads something else.
+    /// Removes a group; its uses get other operands.
     pub(super) fn remove_group(&mut self) -> Option<()> {
         let g = self.some_group()?;
         if self.counts(g) {
@@ -331,7 +331,7 @@ impl Changing {
         self.without(&gone)
     }
 
-    /// A group goes on in another phase.
+    /// Continues a group in another phase.
     pub(super) fn phase_update(&mut self) -> Option<()> {
         let g = self.some_group()?;
         let group = self.l.groups[g].clone();

@@ -1,15 +1,14 @@
-//! Changes of a loop that keep to its types, scopes and places, so that most of what comes out is a loop
-//! again.
+//! Mutations that respect types, scopes and places, so that most results are valid loops.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
-//! | `scope` | what is visible where |
-//! | `uses` | where scalars are used |
+//! | `scope` | scopes of variables |
+//! | `uses` | uses of scalars |
 //! | `statements` | operands, operators, statements |
 //! | `effects` | writes, scatters, traps, exits, results |
 //! | `groups` | carried groups |
 //! | `rates` | rates, bounds, types |
-//! | `cursors` | where cursors go, further cursors |
+//! | `cursors` | targets of cursors, new cursors |
 
 mod cursors;
 mod effects;
@@ -28,17 +27,17 @@ use loop_lang::levels::required_levels;
 use loop_lang::types::{Const, Ty, canonical};
 use scope::{Scope, Spot};
 
-/// A kind of change.
+/// A kind of mutation.
 pub(super) struct Edit {
     /// Its name in summaries.
     pub(super) name: &'static str,
-    /// Weight among the kinds.
+    /// Its weight among the kinds.
     weight: usize,
-    /// None: there is nothing that it could change.
+    /// Applies it. Returns `None` if it finds nothing to change.
     run: fn(&mut Changing) -> Option<()>,
 }
 
-/// Every kind of change.
+/// All kinds of mutations.
 pub(super) const EDITS: &[Edit] = &[
     edit("operand", 16, Changing::operand),
     edit("literal", 6, Changing::constant),
@@ -72,7 +71,7 @@ const fn edit(name: &'static str, weight: usize, run: fn(&mut Changing) -> Optio
     Edit { name, weight, run }
 }
 
-/// Makes one change, if it finds one, and says of which kind: the index in [`EDITS`].
+/// Applies one mutation if possible. Returns its kind, as an index in [`EDITS`].
 pub(super) fn change(l: &mut Loop, rng: &mut Rng) -> Option<usize> {
     order_blocks(l);
     let weights: Vec<usize> = EDITS.iter().map(|e| e.weight).collect();
@@ -94,7 +93,7 @@ pub(super) fn change(l: &mut Loop, rng: &mut Rng) -> Option<usize> {
     None
 }
 
-/// Lets groups say of themselves what statements do now.
+/// Updates group declarations to match the statements.
 fn agree(l: &mut Loop) {
     let mut carried = vec![None; l.vars.len()];
     let mut assigned: Vec<Vec<(usize, Atom)>> = vec![Vec::new(); l.vars.len()];
@@ -133,7 +132,7 @@ fn agree(l: &mut Loop) {
     }
 }
 
-/// A loop that is being changed.
+/// A loop under mutation.
 struct Changing {
     l: Loop,
     scope: Scope,
@@ -153,7 +152,7 @@ impl Changing {
         self.l.blocks.values_mut().nth(b).expect("there is one")
     }
 
-    /// A place for a statement in one of some blocks.
+    /// A random program point in one of some blocks.
     fn spot_in(&mut self, blocks: &[usize]) -> Option<Spot> {
         let b = self.pick(blocks)?;
         let at = self.block(b).stmts.len();
@@ -161,7 +160,7 @@ impl Changing {
     }
 
     fn spot(&mut self) -> Option<Spot> {
-        // Where elements are, mostly.
+        // Mostly at elements.
         let elements = self.scope.element_blocks();
         if self.rng.chance(70) && !elements.is_empty() {
             return self.spot_in(&elements);
@@ -175,7 +174,7 @@ impl Changing {
         self.block_mut(b).stmts.insert(at, Stmt { comb, kind });
     }
 
-    /// A new variable, named as its combinator's.
+    /// A new variable, named after its combinator.
     fn fresh(&mut self, base: &str, comb: CombId, ty: Type) -> Var {
         let name = format!("{base}{}_{}", self.l.vars.len(), self.l.comb(comb).name);
         self.scope.declare(ty);
@@ -198,7 +197,7 @@ impl Changing {
         Const::new(ty, canonical(ty, bits)).into()
     }
 
-    /// A scalar of a type for a spot: a variable mostly.
+    /// A scalar of a type at a program point: mostly a variable.
     fn atom(&mut self, ty: Ty, spot: Spot, open: &[Var]) -> Atom {
         let vars = self.scope.vars(Type::Scalar(ty), spot, open);
         match self.rng.chance(75) {
@@ -209,7 +208,7 @@ impl Changing {
         }
     }
 
-    /// A scalar type, of something that is visible at a spot mostly.
+    /// A scalar type, mostly of a value visible at a program point.
     fn type_at(&mut self, spot: Spot) -> Ty {
         let all = 0..self.l.vars.len();
         let seen: Vec<Ty> = all
@@ -223,7 +222,7 @@ impl Changing {
         }
     }
 
-    /// Lets something use a variable that has just been defined.
+    /// Adds a use of a newly defined variable.
     fn use_somewhere(&mut self, v: Var) {
         self.scope = Scope::of(&self.l);
         let Some(ty) = self.scope.ty(v.into()) else {
@@ -242,7 +241,7 @@ impl Changing {
         }
     }
 
-    /// Whether the verifier demands what stands there.
+    /// Whether the verifier requires this operand.
     fn is_fixed(&self, of: &uses::Use) -> bool {
         let (b, i) = of.spot;
         let fixed = |v: Var| self.scope.fixed[v.index()];

@@ -1,4 +1,4 @@
-//! Changes of rates, bounds and types.
+//! Mutations of rates, bounds and types.
 
 use super::Changing;
 use super::groups::identity;
@@ -12,7 +12,7 @@ use loop_lang::types::{Const, Ty, canonical};
 use loop_lang::walk;
 
 impl Changing {
-    /// Another bound for a loop rate, which its guard tests.
+    /// Changes the bound that a loop rate's guard tests.
     pub(super) fn bound(&mut self) -> Option<()> {
         let loops: Vec<RateId> = (0..self.l.rates.len())
             .map(RateId::new)
@@ -41,7 +41,7 @@ impl Changing {
         (new != old && new != counter.into()).then_some(())
     }
 
-    /// A nested rate says that it is uniform, or does not: few are that say so verify then.
+    /// Toggles the uniform flag of a nested rate. Few loops verify after it is set.
     pub(super) fn uniform(&mut self) -> Option<()> {
         let nested: Vec<usize> = (0..self.l.rates.len())
             .filter(|i| matches!(self.l.rates[*i].kind, RateKind::Nested { .. }))
@@ -53,7 +53,7 @@ impl Changing {
         Some(())
     }
 
-    /// A further rate behind all that an iteration does: elements that are filtered, or an inner loop.
+    /// Adds a rate at the end of an iteration: filtered elements or an inner loop.
     pub(super) fn rate(&mut self) -> Option<()> {
         let parents: Vec<RateId> = (0..self.l.rates.len()).map(RateId::new).collect();
         let parent = self.pick(&parents)?;
@@ -92,7 +92,7 @@ impl Changing {
             parts: vec![Part::Stage(0)],
         });
         self.l.rates[parent.index()].parts.push(Part::Child(id));
-        // What went on to the bottom goes to the new rate first.
+        // Jumps to the bottom go to the new rate first.
         self.block_mut(before).end = End::Open;
         complete_blocks(&mut self.l);
         derive_gotos(&mut self.l);
@@ -102,12 +102,12 @@ impl Changing {
             stage: 0,
             section: Section::Yield,
         };
-        // Something happens there.
+        // Add an effect there.
         let b = self.scope.block(stage)?;
         self.write_at((b, 0))
     }
 
-    /// The last block of an iteration before its bottom, with a condition that is known there.
+    /// The last block of an iteration before its bottom, with a condition known there.
     fn last_yield(&mut self, rate: RateId) -> Option<(usize, Atom)> {
         let bottom = self.scope.block(Place::At {
             rate,
@@ -115,7 +115,7 @@ impl Changing {
             section: Section::Bottom,
         })?;
         let before = bottom.checked_sub(1)?;
-        // A cursor's may deliver instead.
+        // A cursor's block may deliver instead.
         let goes_on = self.label(bottom).map(End::Goto);
         if goes_on.as_ref() != Some(&self.block(before).end) {
             return None;
@@ -128,7 +128,7 @@ impl Changing {
         self.l.blocks.insert([Label { section, comb }], block).ok()
     }
 
-    /// The blocks of an inner loop of few turns.
+    /// The blocks of a short inner loop.
     fn inner_loop(&mut self, parent: RateId, comb: CombId, before: usize) -> Option<RateKind> {
         let scalar = Type::Scalar;
         let [ix, nix, end] = ["ix", "nix", "end"].map(|b| self.fresh(b, comb, scalar(Ty::U64)));
@@ -169,7 +169,7 @@ impl Changing {
         })
     }
 
-    /// Something else counts what a subrate admits: few loops verify then, and must be sound.
+    /// Changes the count of a subrate. Few of these loops verify, and those must be sound.
     pub(super) fn count(&mut self) -> Option<()> {
         let carried: Vec<Var> = (self.l.groups.iter())
             .flat_map(|g| g.vars.iter().copied())
@@ -186,9 +186,9 @@ impl Changing {
         Some(())
     }
 
-    /// All that is of one type is of another.
+    /// Changes one type to another everywhere.
     pub(super) fn retype(&mut self) -> Option<()> {
-        // Functions may rest on what a type can hold.
+        // Functions may depend on the range of a type.
         let joined: Vec<Ty> = (self.l.functions.iter())
             .flat_map(|f| f.params.iter().map(|v| self.l.ty(*v).elem()))
             .collect();

@@ -1,4 +1,4 @@
-//! What is visible where in a loop that verifies.
+//! Scopes in a verified loop: visibility of variables.
 
 use loop_lang::Loop;
 use loop_lang::dominators::Dominators;
@@ -8,10 +8,10 @@ use loop_lang::ir::{
 };
 use loop_lang::walk;
 
-/// A place for a statement: a block, and the position in it.
+/// A program point: a block and the position in it.
 pub(super) type Spot = (usize, usize);
 
-/// Where a variable is defined.
+/// The definition of a variable.
 #[derive(Clone, Copy, PartialEq)]
 enum Site {
     Nowhere,
@@ -24,18 +24,18 @@ enum Site {
 pub(super) struct Scope {
     /// By block.
     pub(super) places: Vec<Place>,
-    /// A combinator with its slot in each block.
+    /// A combinator for each block.
     pub(super) combs: Vec<CombId>,
     types: Vec<Type>,
     sites: Vec<Site>,
     dominators: Dominators,
-    /// Variables that mean a lane, or rest on one.
+    /// Variables that hold a lane, or depend on one.
     lanes: Vec<bool>,
-    /// Variables whose definitions a rate's guard or counter demands as they are.
+    /// Variables whose definitions a rate's guard or counter requires.
     pub(super) fixed: Vec<bool>,
-    /// Arrays that the loop makes.
+    /// Arrays that the loop allocates.
     made: Vec<bool>,
-    /// Where arrays are sliced: they are not used from there on.
+    /// The points where arrays are sliced; they are dead after that.
     sliced: Vec<Option<Spot>>,
 }
 
@@ -122,7 +122,7 @@ impl Scope {
         }
     }
 
-    /// What the verifier demands of counters and guards.
+    /// Marks definitions that the verifier requires of counters and guards.
     fn pin(&mut self, l: &Loop, blocks: &[(&[loop_lang::ir::Label], &Block)]) {
         let counters: Vec<Var> = l.rates.iter().filter_map(|r| r.kind.counter()).collect();
         for (b, (_, block)) in blocks.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Scope {
         }
     }
 
-    /// A variable more, which nothing defines so far.
+    /// Adds a variable without a definition.
     pub(super) fn declare(&mut self, ty: Type) {
         self.types.push(ty);
         self.sites.push(Site::Nowhere);
@@ -179,7 +179,8 @@ impl Scope {
         }
     }
 
-    /// Whether a variable may be used at a spot, in a region where `open` are known besides.
+    /// Whether a variable is visible at a program point. `open` lists the variables of enclosing
+    /// regions.
     pub(super) fn visible(&self, v: Var, spot: Spot, open: &[Var]) -> bool {
         if self.sliced[v.index()].is_some_and(|at| at < spot) {
             return false;
@@ -192,24 +193,25 @@ impl Scope {
             }
     }
 
-    /// As `visible`, for what need not be in an update of lanes: there is no lane where it would stray.
+    /// Whether a variable may be used outside of lane updates: visible, and not a lane unless the
+    /// loop has ended.
     pub(super) fn usable(&self, v: Var, spot: Spot, open: &[Var]) -> bool {
         let ended = self.places[spot.0] == Place::Return;
         (ended || !self.lanes[v.index()]) && self.visible(v, spot, open)
     }
 
-    /// Whether what stands at a spot may be used at another.
+    /// Whether a definition at one program point may be used at another.
     pub(super) fn known_at(&self, from: Spot, to: Spot) -> bool {
         self.reaches(from, to)
     }
 
-    /// The variables of a type that may be used at a spot.
+    /// The variables of a type that may be used at a program point.
     pub(super) fn vars(&self, ty: Type, spot: Spot, open: &[Var]) -> Vec<Var> {
         let fits = |v: &Var| self.types[v.index()] == ty && self.usable(*v, spot, open);
         (0..self.types.len()).map(Var::new).filter(fits).collect()
     }
 
-    /// Whether a variable is an array that the loop makes.
+    /// Whether a variable is an array that the loop allocates.
     pub(super) fn is_made(&self, v: Var) -> bool {
         self.made[v.index()]
     }
@@ -219,7 +221,7 @@ impl Scope {
         self.places.iter().position(|p| *p == place)
     }
 
-    /// The rate that a block belongs to.
+    /// The rate of a block.
     pub(super) fn rate(&self, block: usize) -> Option<loop_lang::ir::RateId> {
         match self.places[block] {
             Place::At { rate, .. } => Some(rate),
@@ -227,7 +229,7 @@ impl Scope {
         }
     }
 
-    /// Blocks in which elements are: bodies and yields.
+    /// Blocks with elements: bodies and yields.
     pub(super) fn element_blocks(&self) -> Vec<usize> {
         let inside = |b: &usize| {
             matches!(

@@ -1,4 +1,4 @@
-//! Changes of operands, operators and statements without effects.
+//! Mutations of operands, operators and effect-free statements.
 
 use super::scope::Spot;
 use super::uses::{set, uses};
@@ -9,12 +9,12 @@ use loop_lang::types::Ty;
 use loop_lang::walk;
 
 impl Changing {
-    /// Another scalar of the same type, a visible one.
+    /// Replaces a scalar operand by another visible one of its type.
     pub(super) fn operand(&mut self) -> Option<()> {
         self.replace(|_| true, Changing::atom)
     }
 
-    /// Another literal.
+    /// Replaces a literal.
     pub(super) fn constant(&mut self) -> Option<()> {
         let literal = |c: &mut Self, ty: Ty, _: Spot, _: &[Var]| c.literal(ty);
         self.replace(|a| matches!(a, Atom::Const(_)), literal)
@@ -38,8 +38,8 @@ impl Changing {
         (new != of.atom).then_some(())
     }
 
-    /// Whether a use is not what makes a fold one, or the place where a stream is read: these only rarely
-    /// still verify as something else.
+    /// Whether a use is neither part of a fold's definition nor the index of a stream read. Changes
+    /// of those rarely verify.
     fn is_free(&self, of: &super::uses::Use) -> bool {
         let Some(stmt) = self.block(of.spot.0).stmts.get(of.spot.1) else {
             return true;
@@ -58,7 +58,7 @@ impl Changing {
         params.any(|p| p.var == a && matches!(p.kind, ParamKind::Stream(_)))
     }
 
-    /// Another operator for the same operands and result.
+    /// Replaces an operator with the same operand and result types.
     pub(super) fn operator(&mut self) -> Option<()> {
         let fixed = self.scope.fixed.clone();
         let types: Vec<Ty> = self.l.vars.iter().map(|v| v.ty.elem()).collect();
@@ -89,7 +89,7 @@ impl Changing {
         changed
     }
 
-    /// The numbers of the `let`s that are wanted.
+    /// The indices of selected `let`s.
     fn each_let(&mut self, wanted: impl Fn(Var, Op, &[Atom]) -> bool) -> Vec<usize> {
         let (mut at, mut found) = (0, Vec::new());
         self.l.each_stmt(|stmt| {
@@ -103,7 +103,7 @@ impl Changing {
         found
     }
 
-    /// Another array for a read, a length, a copy, a write.
+    /// Replaces the array of a read, a length, a copy or a write.
     pub(super) fn array(&mut self) -> Option<()> {
         let mut spots = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
@@ -139,7 +139,7 @@ impl Changing {
         Some(())
     }
 
-    /// A new value that something uses.
+    /// Adds a value and a use of it.
     pub(super) fn value(&mut self) -> Option<()> {
         let spot = self.spot()?;
         let (kind, v) = self.compute(spot, &[])?;
@@ -148,7 +148,7 @@ impl Changing {
         Some(())
     }
 
-    /// A statement that computes something of what is visible, and what it defines.
+    /// A statement that computes from visible values, and its definition.
     pub(super) fn compute(&mut self, spot: Spot, open: &[Var]) -> Option<(StmtKind, Var)> {
         if self.rng.chance(25) {
             let arrays = self.arrays(spot);
@@ -188,7 +188,7 @@ impl Changing {
         None
     }
 
-    /// The arrays that may be read anywhere.
+    /// The arrays that may be read at any index.
     fn arrays(&mut self, spot: Spot) -> Vec<Var> {
         let all = (0..self.l.vars.len()).map(Var::new);
         let array = |v: &Var| matches!(self.l.ty(*v), Type::Array(_));
@@ -196,7 +196,7 @@ impl Changing {
             .collect()
     }
 
-    /// A condition or a scalar loop whose result something uses.
+    /// Adds a condition or a scalar loop, and a use of its result.
     pub(super) fn region(&mut self) -> Option<()> {
         let spot = self.spot()?;
         let comb = self.scope.combs[spot.0];
@@ -269,7 +269,7 @@ impl Changing {
         Some(())
     }
 
-    /// A scalar that a region knows: one of its own mostly.
+    /// A scalar visible in a region: mostly one of its own.
     fn inner(&mut self, ty: Ty, spot: Spot, open: &[Var]) -> Atom {
         let own: Vec<Var> = open
             .iter()
@@ -283,7 +283,7 @@ impl Changing {
         .unwrap_or_else(|| self.atom(ty, spot, &[]))
     }
 
-    /// Whether all that a statement needs is visible at a spot.
+    /// Whether all operands of a statement are visible at a program point.
     fn fits(&self, stmt: &Stmt, spot: Spot) -> bool {
         let mut own = Vec::new();
         walk::each(stmt, &mut |s| {
@@ -300,7 +300,7 @@ impl Changing {
         fits
     }
 
-    /// A statement that may stand elsewhere, and where.
+    /// The program point of a movable statement.
     fn movable(&mut self) -> Option<Spot> {
         let mut spots = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
@@ -330,8 +330,8 @@ impl Changing {
         self.pick(&spots)
     }
 
-    /// A statement stands elsewhere: in its block, or in another where what it needs is known, and known
-    /// where it is needed.
+    /// Moves a statement within its block or to another block. Its operands must be visible there,
+    /// and its definition must reach all uses.
     pub(super) fn move_statement(&mut self) -> Option<()> {
         let from = self.movable()?;
         let stmt = self.block(from.0).stmts[from.1].clone();
@@ -348,7 +348,7 @@ impl Changing {
                 false => self.spot()?,
             };
             let stays = to == from || to == (from.0, from.1 + 1);
-            // Before what uses it: a spot is in front of the statement there.
+            // Before its uses: a program point precedes the statement there.
             let known =
                 |u: &Spot| to.0 == u.0 && to.1 <= u.1 || self.scope.known_at((to.0, to.1), *u);
             if stays || !self.fits(&stmt, to) || !users.iter().all(known) {
@@ -362,7 +362,7 @@ impl Changing {
         None
     }
 
-    /// A statement stands in a second place too, with names of its own.
+    /// Duplicates a statement with fresh names.
     pub(super) fn copy_statement(&mut self) -> Option<()> {
         let from = self.movable()?;
         let stmt = self.block(from.0).stmts[from.1].clone();
@@ -381,7 +381,8 @@ impl Changing {
         None
     }
 
-    /// A statement that defines new variables, with others for some; gives what it defines for what follows.
+    /// Renames the definitions of a statement, with `others` for some variables. Returns the
+    /// definitions visible to later code.
     pub(super) fn renamed(&mut self, stmt: &Stmt, others: &[(Var, Var)]) -> (Stmt, Vec<Var>) {
         let mut names = others.to_vec();
         let mut own = Vec::new();
@@ -422,7 +423,7 @@ impl Changing {
         (copy, defined)
     }
 
-    /// A statement goes; what used it uses something else.
+    /// Deletes a statement; uses of its definitions get other operands.
     pub(super) fn delete_statement(&mut self) -> Option<()> {
         let from = self.movable()?;
         let mut own = Vec::new();
@@ -431,7 +432,7 @@ impl Changing {
         self.without(&own)
     }
 
-    /// What used some variables uses others, or literals.
+    /// Replaces uses of some variables by other variables or literals.
     pub(super) fn without(&mut self, gone: &[Var]) -> Option<()> {
         self.scope = Scope::of(&self.l);
         let uses = uses(&mut self.l);
@@ -445,7 +446,7 @@ impl Changing {
         Some(())
     }
 
-    /// Whether a place is where groups are updated.
+    /// Whether groups may be updated at a place.
     pub(super) fn is_element_place(place: Place) -> bool {
         matches!(
             place,
@@ -457,12 +458,13 @@ impl Changing {
     }
 }
 
-/// Whether results depend on more than values: on the bits of a NaN.
+/// Whether results depend on the bits of a NaN.
 pub(super) fn of_bits(op: Op) -> bool {
     matches!(op, Op::Bitcast | Op::SignBit | Op::Copysign)
 }
 
-/// Everything that a loop's blocks do. Functions join the values of groups, and keep laws that nobody verifies.
+/// Visits all statements of a loop's blocks. Functions combine group values, and obey laws that the
+/// verifier does not check.
 pub(super) trait EachStmt {
     fn each_stmt(&mut self, f: impl FnMut(&mut Stmt));
 }

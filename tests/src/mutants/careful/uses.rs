@@ -1,23 +1,23 @@
-//! Where a loop uses scalars, and what else could stand there.
+//! Uses of scalars in a loop, and their replacements.
 
 use super::scope::Spot;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Stmt, StmtKind, Var};
 use loop_lang::walk;
 
-/// A scalar's use.
+/// A use of a scalar.
 #[derive(Clone)]
 pub(super) struct Use {
-    /// The statement in a block that it is part of; behind the last one, how the block is left.
+    /// The statement that contains it. The index after the last statement means the block's exit.
     pub(super) spot: Spot,
     pub(super) atom: Atom,
-    /// What is known in the regions around it.
+    /// Variables of the enclosing regions.
     pub(super) open: Vec<Var>,
 }
 
 type Visit<'f> = &'f mut dyn FnMut(&mut Atom, Spot, &[Var]);
 
-/// Every use, in a fixed order.
+/// All uses, in a fixed order.
 pub(super) fn uses(l: &mut Loop) -> Vec<Use> {
     let mut all = Vec::new();
     visit(l, &mut |atom, spot, open| {
@@ -30,7 +30,7 @@ pub(super) fn uses(l: &mut Loop) -> Vec<Use> {
     all
 }
 
-/// Puts something else in a use's place.
+/// Replaces the operand of a use.
 pub(super) fn set(l: &mut Loop, nth: usize, new: Atom) {
     let mut at = 0;
     visit(l, &mut |atom, _, _| {

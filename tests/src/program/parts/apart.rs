@@ -1,5 +1,6 @@
-//! What runs apart: transforms, of which sums of products of small integers are made, so that they are known to the bit; functions of
-//! users; and memory of others.
+//! External parts: transforms, user functions, and foreign memory.
+//!
+//! Transforms compute sums of products of small integers, so results are exact to the bit.
 
 use super::table::Table;
 use super::{Made, Part, one};
@@ -16,28 +17,29 @@ use livefusion::segmented::Segmented;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What is made of the inputs.
+/// Lists external parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Apart {
-    /// The circular convolution of two inputs, as remainders of their first fields, by transforms of complex numbers.
+    /// The circular convolution of two inputs by complex transforms. Elements are remainders of
+    /// their first fields.
     Convolution,
-    /// The same by transforms of real numbers.
+    /// The same by real transforms.
     RealConvolution,
-    /// Of each segment: lengths and two inputs.
+    /// The convolution of each segment: lengths and two inputs.
     ConvolutionS,
-    /// The same by transforms of real numbers.
+    /// The same by real transforms.
     RealConvolutionS,
-    /// The sum of squares, by the power of the transform.
+    /// The sum of squares, from the power spectrum.
     Power,
-    /// The elements from behind, by a function of a user.
+    /// The reversed elements, by a user function.
     Turned,
-    /// Every second element, by a function of a user.
+    /// Every second element, by a user function.
     Halved,
-    /// What is in memory, as memory of others.
+    /// An array in memory, as foreign memory.
     Foreign,
 }
 
-/// The remainders are of this number.
+/// The modulus of the remainders.
 const BELOW: i64 = 50;
 
 /// Remainders as floats.
@@ -57,7 +59,7 @@ fn smalls(table: &Table<'_>) -> Vec<i64> {
     table.integers().into_iter().map(|x| x % BELOW).collect()
 }
 
-/// The sums of the products of all pairs of elements whose places add up to a place, going round.
+/// The circular convolution, by direct sums.
 fn convolution(xs: &[i64], ys: &[i64]) -> Vec<u64> {
     let n = xs.len();
     let at = |k: usize| (0..n).map(|i| xs[i] * ys[(n + k - i) % n]).sum::<i64>() as u64;
@@ -68,7 +70,7 @@ fn lengths(node: &Arc<Node>) -> Array<u64> {
     Array::from_node(node.clone()).expect("lengths")
 }
 
-/// Elements that a function of a user takes: from behind, or every second one.
+/// A user function that reverses, or takes every second element.
 #[derive(Clone, Copy)]
 struct Taken {
     from_behind: bool,
@@ -100,8 +102,8 @@ impl Function for Taken {
 /// Memory whose owner is another buffer.
 fn foreign(column: &Arc<Buffer>) -> Arc<Buffer> {
     let at = NonNull::from(column.as_bytes()).cast();
-    // SAFETY: the elements are there and stay as they are as long as the buffer lives, which owns them: it is shared, so nobody
-    // changes it.
+    // SAFETY: the elements are there and stay as they are as long as the buffer lives, which owns
+    // them: it is shared, so nobody changes it.
     let foreign = unsafe { Buffer::foreign(column.ty(), column.len(), at, column.clone()) };
     Arc::new(foreign.expect("memory that is aligned"))
 }
@@ -151,7 +153,7 @@ impl Made for Apart {
             }
             Apart::Power => {
                 let zs = small(b, first).map(|x| ComplexExp::new(x, x));
-                // Half of what the squares of both parts come to.
+                // Half of the squares of both parts.
                 let (power, n) = (zs.fft().norm_sqr().sum(), zs.len());
                 let power =
                     |i: Exp<u64>| i.cast::<f64>() + power.value() / (n.value().cast::<f64>() * 2.0);

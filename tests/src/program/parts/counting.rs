@@ -8,36 +8,36 @@ use livefusion::ast::{Axis, Buffer, Builder, Const, Field, Fields, Len, Node, Op
 use livefusion::over::Domain;
 use std::sync::Arc;
 
-/// What is made of the first field of the input, as an integer or a float.
+/// Lists parts over the first field, as an integer or a float.
 #[derive(Clone, Copy, Debug)]
 pub enum Counting {
-    /// How often each remainder is there.
+    /// The count of each remainder.
     Bincount(u64),
-    /// How many are between the edges.
+    /// The counts between edges.
     Histogram,
-    /// How many are in so many bins of one width, from one number to another.
+    /// The counts in uniform bins between two numbers.
     HistogramUniform(usize, f64, f64),
     /// Differences of neighbours.
     Diff,
     /// Running products.
     Cumprod,
-    /// The largest so far.
+    /// Running maxima.
     Cummax,
-    /// The smallest so far.
+    /// Running minima.
     Cummin,
-    /// Running sums, from this number, which comes first.
+    /// Running sums that begin with this number.
     ScanWithStart(i64),
-    /// Sums of windows of a width, one every so many elements.
+    /// Sums of windows of a width, with a stride.
     Windows(usize, usize),
-    /// The same; both are known when it runs.
+    /// The same with delayed width and stride.
     DelayedWindows(usize, usize),
-    /// Sums along the rows of a grid of products; the second input goes along them.
+    /// Row sums of an outer product; the second input runs along the rows.
     Grid,
 }
 
 /// Edges of bins.
 const EDGES: [f64; 6] = [-100.0, -2.5, 0.0, 1.0, 7.0, 1e4];
-/// Where bins of one width begin and end: also where they are narrower than floats are apart, or none.
+/// Ends of uniform bins, including bins narrower than adjacent floats, and none.
 const ENDS: [(f64, f64); 7] = [
     (-3.5, 12.0),
     (0.0, 1e-9),
@@ -48,7 +48,7 @@ const ENDS: [(f64, f64); 7] = [
     (-1e300, 1e300),
 ];
 
-/// NumPy's rule: a bin has its lower edge, the last one both.
+/// NumPy's rule: a bin includes its lower edge, the last one both.
 fn binned(xs: &[f64], edges: &[f64]) -> Data {
     let bins = edges.len() - 1;
     let mut counts = vec![0; bins];

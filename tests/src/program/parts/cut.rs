@@ -1,4 +1,4 @@
-//! Pairs of elements, several elements for each, and what is done within segments.
+//! Pairs of elements, flat maps, and operations within segments.
 
 use super::table::Table;
 use super::{Made, Part, convert, converted, literal, one};
@@ -11,28 +11,30 @@ use loop_lang::eval::eval;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is made; of segments the inputs are lengths and data.
+/// Lists these parts.
+///
+/// Segmented ones have lengths and data as inputs.
 #[derive(Clone, Copy, Debug)]
 pub enum Cut {
     /// All pairs of elements.
     Combinations,
-    /// All pairs of an element and one of a second input.
+    /// All pairs of an element and an element of a second input.
     Cartesian,
-    /// Each element as often as its first field says, up to 3 times, with a number.
+    /// Each element up to 3 times, as its first field says, with an index.
     FlatMap,
     /// All pairs within segments.
     CombinationsS,
-    /// How many these are.
+    /// The number of these pairs.
     PairsS,
-    /// All pairs within segments of an element and one of a third input, cut alike.
+    /// All pairs within segments of an element and an element of a third input with equal segments.
     CartesianS,
-    /// The first so many of each segment.
+    /// The first elements of each segment, up to this number.
     TakeS(usize),
-    /// Each segment from behind.
+    /// Each segment reversed.
     ReverseS,
-    /// Of each segment elements at drawn places.
+    /// Elements of each segment at random indices.
     GatherS,
-    /// The lengths of segments of so many elements.
+    /// The lengths of chunks of this size.
     Chunks(usize),
     /// The lengths of segments that begin where an element's first field is not 0.
     FromFlags,
@@ -40,12 +42,12 @@ pub enum Cut {
     FromOffsets(i32),
 }
 
-/// How many elements an element becomes.
+/// The number of copies of an element.
 fn times(ty: Ty, word: u64) -> usize {
     convert(ty, Ty::U64, word) as usize % 4
 }
 
-/// All pairs of places of a range, in order.
+/// All pairs of indices of a range, in order.
 fn combinations(of: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let end = of.end;
     of.flat_map(move |i| (i + 1..end).map(move |j| (i, j)))
@@ -193,7 +195,7 @@ impl Making {
         let array = self.array()?;
         let beside = self.as_long_as(array);
         let beside = self.rng.pick(&beside);
-        // What all pairs are made of is short.
+        // Arrays of all pairs must be short.
         let most = self.longest();
         let mut short = self.arrays();
         short.retain(|a| self.data[*a].len().pow(2) <= 4 * most);

@@ -1,4 +1,6 @@
-//! Numbers that are made of an index: random ones, by Philox4x32-10 as its paper has it, and those of even steps.
+//! Arrays generated from an index: random numbers by Philox4x32-10, and `linspace`.
+//!
+//! The reference follows the paper.
 
 use super::table::Table;
 use super::{Made, Part, converted, literal, one};
@@ -11,30 +13,33 @@ use livefusion::random;
 use loop_lang::eval::eval;
 use std::sync::Arc;
 
-/// What is drawn; first input: the key, a delayed scalar.
+/// Lists these parts.
+///
+/// The first input is the key, a delayed scalar.
 #[derive(Clone, Copy, Debug)]
 pub enum Drawing {
-    /// So many words.
+    /// Random words: their number.
     Bits(usize),
-    /// So many numbers from 0 to 1.
+    /// Numbers from 0 to 1: their number.
     Uniform(usize),
-    /// So many pairs of them.
+    /// Pairs of such numbers: their number.
     Uniform2(usize),
-    /// So many normal numbers.
+    /// Normal numbers: their number.
     Normal(usize),
-    /// So many integers from the first to before the second.
+    /// Integers: their number, and a half-open range.
     Integers(usize, i64, i64),
-    /// So many places, shuffled.
+    /// A random permutation: the number of indices.
     Permutation(usize),
-    /// The words at the indices that a second input says.
+    /// The random words at the indices of a second input.
     At,
-    /// The key of so many that are split off.
+    /// A split key: the number of keys.
     Split(u64),
-    /// So many numbers from one to another; no key.
+    /// `linspace`: the number of elements, and both ends. It has no key.
     Linspace(usize, f64, f64),
 }
 
-/// The four words of a key and a counter (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", section 3.3), two by two.
+/// The four words of a key and a counter, as two pairs (Salmon et al., "Parallel random numbers: as
+/// easy as 1, 2, 3", section 3.3).
 fn philox(key: u64, index: u64, stream: u64) -> [u64; 2] {
     let words = |x: u64| [x as u32, (x >> 32) as u32];
     let ([mut k0, mut k1], [a, b], [c, d]) = (words(key), words(index), words(stream));

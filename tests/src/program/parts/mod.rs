@@ -1,14 +1,16 @@
-//! Parts that are more than one combinator, as steps of programs: how each is built, and what it gives, by plain loops.
+//! Parts of several combinators as steps of programs.
+//!
+//! Each has a builder, and a reference evaluation by plain loops.
 //!
 //! | file | parts |
 //! | --- | --- |
-//! | `sorting` | sorts, and what hangs on them |
-//! | `drawing` | random numbers, and others that are made of an index |
-//! | `cut` | pairs, and what is done within segments |
+//! | `sorting` | sorts, and combinators built on them |
+//! | `drawing` | random numbers, and `linspace` |
+//! | `cut` | pairs, and operations within segments |
 //! | `counting` | histograms, running folds, windows, grids |
-//! | `numbers` | complex numbers, halves, what is close |
-//! | `apart` | transforms, functions of users, memory of others |
-//! | `table` | what a part is given |
+//! | `numbers` | complex numbers, halves, comparisons with tolerance |
+//! | `apart` | transforms, user functions, foreign memory |
+//! | `table` | inputs of parts |
 
 mod apart;
 mod counting;
@@ -27,32 +29,32 @@ use std::fmt;
 use std::sync::Arc;
 use table::Table;
 
-/// A part. What it is made of is known to the bit and cannot trap.
+/// Holds a part, whose inputs are exact to the bit and cannot trap.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// A sort, or what hangs on one.
+    /// A sort or a combinator built on one.
     Sorting(sorting::Sorting),
-    /// What is made of an index.
+    /// An array generated from an index.
     Drawing(drawing::Drawing),
-    /// What is done within segments.
+    /// An operation within segments.
     Cut(cut::Cut),
     /// Counts, running folds, windows.
     Counting(counting::Counting),
-    /// What is done to each number.
+    /// An operation on each number.
     Numbers(numbers::Numbers),
-    /// What runs apart.
+    /// An external part.
     Apart(apart::Apart),
 }
 
-/// What a part knows of itself.
+/// The operations of a part.
 trait Made: fmt::Debug {
-    /// How it is built.
+    /// Builds its node.
     fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node>;
-    /// Whether these inputs are as they must be: programs that are made smaller may have others.
+    /// Whether its inputs are suitable. Shrunk programs may have unsuitable ones.
     fn fits(&self, _inputs: &[Table<'_>]) -> bool {
         true
     }
-    /// What it gives, if they are.
+    /// Its value for suitable inputs.
     fn value(&self, inputs: &[Table<'_>]) -> Data;
 }
 
@@ -68,19 +70,19 @@ impl Part {
         }
     }
 
-    /// How it is built.
+    /// Builds its node.
     pub fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
         self.made().build(b, inputs)
     }
 
-    /// What it gives; nothing if its inputs do not fit.
+    /// Returns its value, or `None` for unsuitable inputs.
     pub fn value(&self, inputs: &[(&[Ty], &Data)]) -> Option<Data> {
         let tables: Vec<Table<'_>> = inputs.iter().map(|input| Table::of(*input)).collect();
         let made = self.made();
         made.fits(&tables).then(|| made.value(&tables))
     }
 
-    /// Whether it gives a delayed scalar.
+    /// Returns whether it gives a delayed scalar.
     pub fn is_scalar(&self) -> bool {
         matches!(
             self,
@@ -89,7 +91,9 @@ impl Part {
         )
     }
 
-    /// Its name, without what it is told; of complex numbers that of the function.
+    /// Returns its name without parameters.
+    ///
+    /// For complex numbers, it is the name of the function.
     pub fn name(&self) -> String {
         if let Part::Numbers(numbers::Numbers::Complex(of) | numbers::Numbers::ComplexOfF32(of)) =
             self
@@ -102,13 +106,13 @@ impl Part {
     }
 }
 
-/// An array of a column.
+/// An array of one column.
 fn one(column: Vec<u64>) -> Data {
     let n = column.len();
     Data::Array(vec![column], n)
 }
 
-/// A body that gives a constant.
+/// A body that returns a constant.
 fn literal(value: Const) -> Body {
     trace(&[], |_| Fields::from_slice(&[Field::literal(value)]))
 }
@@ -129,7 +133,8 @@ fn convert(from: Ty, to: Ty, word: u64) -> u64 {
 }
 
 impl Making {
-    /// A part of what is known to the bit and cannot trap: what runs apart runs before all else.
+    /// A part over exact inputs that cannot trap, because external parts run before everything
+    /// else.
     pub(super) fn part(&mut self) -> Option<usize> {
         let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 15]) {
             0 => self.sorting_part(),
@@ -150,7 +155,7 @@ impl Making {
 }
 
 impl Making {
-    /// One field of an array that is a number: the array itself, or a step of its own.
+    /// One numeric field of an array: the array itself, or a new step.
     fn number(&mut self, array: usize) -> Option<usize> {
         let types = self.types(array).to_vec();
         let all: Vec<usize> = (0..types.len()).filter(|k| types[*k] != Ty::Bool).collect();
@@ -163,7 +168,7 @@ impl Making {
         self.add(Step::Fields(array, field..field + 1))
     }
 
-    /// Lengths of segments of an array, none of which is empty.
+    /// Lengths of non-empty segments of an array.
     fn filled(&mut self, array: usize) -> Option<usize> {
         let mut lengths = self.pieces(self.data[array].len());
         lengths.retain(|length| *length > 0);

@@ -1,4 +1,4 @@
-//! Complex numbers, floats of 16 bits, and whether numbers are close.
+//! Complex numbers, 16-bit floats, and comparisons with tolerance.
 
 use super::table::Table;
 use super::{Made, Part, one};
@@ -14,26 +14,26 @@ use livefusion::half::Half;
 use loop_lang::eval::eval;
 use std::sync::Arc;
 
-/// What is made of each element, or of each two of two inputs.
+/// Lists elementwise parts over one or two inputs.
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers {
-    /// A function of complex numbers of `f64`, or of `f32`: their parts are the first and the last field.
+    /// A function of complex `f64` numbers. Their parts are the first and the last field.
     Complex(Of),
-    /// As `Complex`, of `f32`.
+    /// Like `Complex`, with `f32`.
     ComplexOfF32(Of),
-    /// What the low 16 bits of the first field are as `f16`.
+    /// The low 16 bits of the first field, read as `f16`.
     WidenF16,
-    /// As `bf16`.
+    /// The same as `bf16`.
     WidenBf16,
     /// The first field rounded to `f16`.
     NarrowF16,
-    /// To `bf16`.
+    /// The first field rounded to `bf16`.
     NarrowBf16,
     /// Whether the first fields are close.
     Isclose,
 }
 
-/// Functions of complex numbers.
+/// Lists functions of complex numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
     /// Sums.
@@ -42,11 +42,11 @@ pub enum Of {
     Times,
     /// Quotients.
     Over,
-    /// Mirrored at the real axis.
+    /// The conjugate.
     Conj,
-    /// Distance from 0.
+    /// The absolute value.
     Abs,
-    /// Its square.
+    /// The squared absolute value.
     NormSqr,
     /// Angle.
     Arg,
@@ -80,7 +80,7 @@ impl Of {
         }
     }
 
-    /// By the words' operators, one after the other.
+    /// Evaluates it by operators on words.
     fn value(self, ty: Ty, [a, b]: Words, [c, d]: Words) -> Vec<u64> {
         let op = |op, args: &[u64]| eval(op, ty, ty, args);
         let (add, sub) = (|x, y| op(Op::Add, &[x, y]), |x, y| op(Op::Sub, &[x, y]));
@@ -89,7 +89,7 @@ impl Of {
             Of::Plus => vec![add(a, c), add(b, d)],
             Of::Times => vec![sub(mul(a, c), mul(b, d)), add(mul(a, d), mul(b, c))],
             Of::Over => {
-                // Smith's way: by the larger part of the divisor.
+                // Smith's method: scales by the larger part of the divisor.
                 let size = |w| to_f64(ty, w).abs();
                 match size(c) >= size(d) {
                     true => {
@@ -118,7 +118,7 @@ impl Of {
     }
 }
 
-/// The first and the last field of each input as floats of a type; of one input its own twice.
+/// The first and the last field of each input as floats of a type; a single input is used twice.
 fn parts(b: Builder, inputs: &[Arc<Node>], ty: Ty) -> Arc<Node> {
     let both = [&inputs[0], &inputs[inputs.len() - 1]].map(|xs| {
         let ends = trace(&xs.types, |x| {
@@ -134,7 +134,7 @@ fn parts(b: Builder, inputs: &[Arc<Node>], ty: Ty) -> Arc<Node> {
 
 fn narrowed<H: Half>(b: Builder, xs: &Arc<Node>) -> Arc<Node> {
     let loc = b.loc();
-    // What bits a NaN has is not said.
+    // The bits of a NaN are unspecified.
     let body = trace(&xs.types, |x| {
         let x = x[0].cast(Ty::F32, loc);
         let is_nan = Field::op(Op::Ne, &[x, x], loc);

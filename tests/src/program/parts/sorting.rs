@@ -1,4 +1,4 @@
-//! Sorts, and what hangs on them, by std's stable sort.
+//! Sorts and combinators built on them, against the standard stable sort.
 
 use super::table::Table;
 use super::{Made, Part, literal, one};
@@ -11,62 +11,62 @@ use livefusion::ast::{Buffer, Builder, Const, Field, Fields, Node, Op, Ty, trace
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
-/// What is made of the inputs.
+/// Lists these parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Sorting {
-    /// The elements in order.
+    /// The sorted elements.
     Sort,
-    /// Their places.
+    /// Their original indices.
     Argsort,
     /// Values in the order of keys.
     ByKey,
-    /// The elements in descending order of their first field, which is an integer.
+    /// The elements in descending order of their first field, an integer.
     By,
-    /// The largest so many.
+    /// The largest elements, up to this number.
     TopK(usize),
-    /// Their places.
+    /// Their indices.
     ArgtopK(usize),
-    /// What so many hundredths of numbers are below of.
+    /// A percentile of numbers.
     Quantile(u8),
-    /// The least number, that one and the largest number at once.
+    /// The minimum, a percentile and the maximum together.
     Quantiles(u8),
-    /// That of each segment of numbers: lengths and data.
+    /// A percentile of each segment: lengths and data.
     QuantileS(u8),
-    /// Each element with how often it is there.
+    /// Each distinct element with its count.
     UniqueCounts,
     /// The codes of elements.
     Codes,
-    /// The elements that these stand for.
+    /// The elements of the codes.
     Found,
-    /// The keys of groups of values by keys.
+    /// The keys of groups.
     GroupKeys,
-    /// Those values.
+    /// The values of groups.
     GroupValues,
-    /// Places of values in the sorted elements.
+    /// Insertion indices of values in the sorted elements.
     Search,
-    /// Numbers of bins of values between the sorted elements.
+    /// Bin numbers of values between the sorted elements.
     Digitize,
-    /// Pairs of places of equal elements.
+    /// Pairs of indices of equal elements.
     Join,
-    /// As `Join`, with one for what is equal to nothing.
+    /// Like `Join`, with one pair for each unmatched element.
     LeftJoin,
-    /// Lengths and data: each segment in order.
+    /// Lengths and data: each segment sorted.
     SortS,
-    /// Lengths and data: places within segments.
+    /// Lengths and data: original indices within segments.
     ArgsortS,
 }
 
-/// None, so many hundredths, and all.
+/// The quantiles 0, a percentile, and 1.
 fn shares(hundredths: u8) -> [f64; 3] {
     [0.0, share(hundredths), 1.0]
 }
 
-/// So many hundredths.
+/// A percentile as a fraction.
 fn share(hundredths: u8) -> f64 {
     f64::from(hundredths) / 100.0
 }
 
-/// The number between two neighbours in the order of some that this share of them is below of.
+/// The quantile of numbers at this fraction, interpolated between neighbours.
 fn quantile(mut xs: Vec<f64>, share: f64) -> f64 {
     if xs.iter().any(|x| x.is_nan()) {
         return f64::NAN;
@@ -158,7 +158,7 @@ impl Made for Sorting {
             });
             sorted.collect()
         };
-        // Of each element the place of the first one that is equal, and of these the first of each group.
+        // The index of the first equal element for each element, and the first index of each group.
         let equal = |i: usize| (0..i).find(|j| of.to(i, of, *j).is_eq()).unwrap_or(i);
         let found = || -> Vec<usize> { (0..of.len()).filter(|i| equal(*i) == *i).collect() };
         let places_of = |is_before: &dyn Fn(std::cmp::Ordering) -> bool| {
@@ -232,7 +232,8 @@ impl Made for Sorting {
 }
 
 impl Making {
-    /// Floats between which differences overflow, vanish, or are none: huge and tiny ones, infinities, and equal ones.
+    /// Floats whose differences overflow, vanish, or are undefined: huge and tiny numbers,
+    /// infinities, and equal ones.
     fn extremes(&mut self) -> Option<usize> {
         let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
         let n = self.rng.range(1, 9);

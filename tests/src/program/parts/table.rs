@@ -1,11 +1,11 @@
-//! What a part is given, row by row, and the order of its rows.
+//! The inputs of parts, row by row, and the order of rows.
 
 use crate::naive::Data;
 use crate::scalar::{is_nan, to_f64, to_i128};
 use loop_lang::types::{Const, Ty};
 use std::cmp::Ordering;
 
-/// An array, or a delayed scalar, with the types of its fields.
+/// Holds an array or a delayed scalar, with its field types.
 pub struct Table<'a> {
     pub types: &'a [Ty],
     pub data: &'a Data,
@@ -20,29 +20,29 @@ impl<'a> Table<'a> {
         self.data.len()
     }
 
-    /// A field of an array.
+    /// Returns a field of an array.
     pub fn column(&self, field: usize) -> &'a [u64] {
         self.data.columns().get(field).map_or(&[], |c| &c[..])
     }
 
-    /// A field of an array, converted.
+    /// Returns a field of an array, converted.
     pub fn converted(&self, field: usize, to: Ty) -> impl Iterator<Item = u64> + 'a {
         let from = self.types[field];
         let words = self.column(field).iter();
         words.map(move |word| super::convert(from, to, *word))
     }
 
-    /// The first field as `i64`.
+    /// Returns the first field as `i64`.
     pub fn integers(&self) -> Vec<i64> {
         self.converted(0, Ty::I64).map(|w| w as i64).collect()
     }
 
-    /// A field as `f64`.
+    /// Returns a field as `f64`.
     pub fn floats(&self, field: usize) -> Vec<f64> {
         self.converted(field, Ty::F64).map(f64::from_bits).collect()
     }
 
-    /// Elements of it.
+    /// Selects elements by index.
     pub fn rows(&self, places: &[usize]) -> Data {
         let column = |c: &Vec<u64>| places.iter().map(|i| c[*i]).collect();
         Data::Array(
@@ -51,7 +51,7 @@ impl<'a> Table<'a> {
         )
     }
 
-    /// Elements of it, each beside one of another.
+    /// Pairs its elements with those of another table, by index.
     pub fn pairs(&self, other: &Table<'_>, places: &[(usize, usize)]) -> Data {
         let (left, right): (Vec<usize>, Vec<usize>) = places.iter().copied().unzip();
         let rows = [self.rows(&left), other.rows(&right)];
@@ -59,7 +59,7 @@ impl<'a> Table<'a> {
         Data::Array(columns.collect(), places.len())
     }
 
-    /// The segments of which these are the lengths, as ranges of places.
+    /// Returns the ranges of segments with these lengths.
     pub fn segments(&self) -> Vec<std::ops::Range<usize>> {
         let ends = self.column(0).iter().scan(0, |end, length| {
             let begin = *end;
@@ -69,20 +69,20 @@ impl<'a> Table<'a> {
         ends.collect()
     }
 
-    /// Whether these are the lengths of segments of so many elements.
+    /// Returns whether these lengths describe segments of `len` elements.
     pub fn describes(&self, len: usize) -> bool {
         let mut lengths = self.column(0).iter();
         let all = lengths.try_fold(0u64, |n, length| n.checked_add(*length));
         self.types == [Ty::U64] && all == Some(len as u64)
     }
 
-    /// Places in ascending order of their elements.
+    /// Sorts indices by their elements.
     pub fn in_order(&self, mut places: Vec<usize>) -> Vec<usize> {
         places.sort_by(|a, b| self.to(*a, self, *b));
         places
     }
 
-    /// The first place of each group of equal elements, and how many these are.
+    /// Returns the first index of each group of equal elements, and the counts.
     pub fn groups(&self) -> (Vec<usize>, Vec<u64>) {
         let (mut first, mut counts): (Vec<usize>, Vec<u64>) = (vec![], vec![]);
         for i in self.in_order((0..self.len()).collect()) {
@@ -102,7 +102,7 @@ impl<'a> Table<'a> {
         compare(self.types[k], column[a], column[b])
     }
 
-    /// Whether an element comes before one of another table of these types.
+    /// Compares an element with one of another table of these types.
     pub fn to(&self, a: usize, other: &Table<'_>, b: usize) -> Ordering {
         let columns = self.data.columns().iter().zip(other.data.columns());
         let fields = columns.zip(self.types);
@@ -110,7 +110,7 @@ impl<'a> Table<'a> {
         orders.fold(Ordering::Equal, Ordering::then)
     }
 
-    /// As `to`, in descending order, in which NaN comes last, too.
+    /// Compares in descending order, with NaN last like in `to`.
     pub fn falls(&self, a: usize, b: usize) -> Ordering {
         let fields = self.data.columns().iter().zip(self.types);
         let orders = fields.map(|(x, ty)| match [x[a], x[b]].map(|w| is_nan(*ty, w)) {

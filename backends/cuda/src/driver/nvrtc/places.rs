@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The variable that names its folder.
 const VARIABLE: &str = "LIVEFUSION_NVRTC";
 
-/// The folder in the user's caches that `nvrtc.sh` fills.
+/// The folder in the user's caches that `cargo xtask nvrtc` fills.
 const FETCHED: &str = "livefusion/nvrtc-13.0.88";
 
 /// Library folders of a CUDA installation.
@@ -189,10 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn the_script_fetches_what_is_looked_for() {
-        let script = include_str!("../../../nvrtc.sh");
+    fn nvrtc__fetched_by_xtask__has_the_version_that_is_searched() {
+        let script = include_str!("../../../../../xtask/src/gpu.rs");
         let (_, version) = FETCHED.split_once("nvrtc-").unwrap();
-        assert!(script.contains(&format!("version={version}\n")));
-        assert!(script.contains("/livefusion/nvrtc-$version}"));
+        assert!(script.contains(&format!("NVRTC: &str = \"{version}\"")));
+        assert!(script.contains("livefusion/nvrtc-{NVRTC}"));
     }
 }
