@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 /// Returns each group's minimum level, and whether it is a `cycle`.
 pub fn required_levels(program: &Loop) -> Vec<(u32, bool)> {
-    let (levels, cycles) = Graph::of(program).levels_and_cycles();
+    let (levels, cycles) = GroupGraph::of(program).levels_and_cycles();
     levels.into_iter().zip(cycles).collect()
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn decides(program: &Loop, group: GroupId) -> bool {
 }
 
 /// Holds the dependences of groups and rates.
-struct Graph<'l> {
+struct GroupGraph<'l> {
     program: &'l Loop,
     /// The groups that each group's next value depends on.
     next: Vec<Vec<GroupId>>,
@@ -54,8 +54,8 @@ struct Graph<'l> {
     decides: Vec<bool>,
 }
 
-impl<'l> Graph<'l> {
-    fn of(program: &'l Loop) -> Graph<'l> {
+impl<'l> GroupGraph<'l> {
+    fn of(program: &'l Loop) -> GroupGraph<'l> {
         let analysis = Dependencies::of(program);
         let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
         let next = program.groups.iter().enumerate().map(|(id, g)| {
@@ -67,7 +67,7 @@ impl<'l> Graph<'l> {
         let control = analysis.control.iter();
         let control = control.map(|vars| behind(vars.clone(), None));
         let rates = analysis.updates.iter();
-        Graph {
+        GroupGraph {
             next: next.collect(),
             control: control.collect(),
             rates: rates
@@ -157,11 +157,11 @@ struct Dependencies {
     group_of: FxHashMap<Var, GroupId>,
     /// Variables that control whether a rate's elements exist.
     control: Vec<Vec<Var>>,
-    updates: Vec<Vec<Update>>,
+    updates: Vec<Vec<GroupUpdate>>,
 }
 
 /// Describes an update of a group.
-struct Update {
+struct GroupUpdate {
     rate: RateId,
     /// The rate that controls this update. In a sub rate, `bottom` runs in each iteration of the
     /// parent.
@@ -255,7 +255,7 @@ impl Dependencies {
             if let Some(g) = group {
                 let mut vars = Vec::new();
                 walk::operands(&s.kind, &mut |a| vars.extend(a.var()));
-                self.updates[g.index()].push(Update { rate, within, vars });
+                self.updates[g.index()].push(GroupUpdate { rate, within, vars });
             }
         }
     }

@@ -26,8 +26,8 @@ fn floors() -> HashMap<&'static str, String> {
     let layout = Layout::of(&program);
     let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
     let schedule = choose(&region, &target, Aim::Speed);
-    let sweep = region.inner_loops().next().expect("an innermost loop");
-    let tiles = livefusion_tile::lower::tiles(&region, sweep, &schedule).expect("a tile");
+    let inner_loop = region.inner_loops().next().expect("an innermost loop");
+    let tiles = livefusion_tile::lower::tiles(&region, inner_loop, &schedule).expect("a tile");
     let tile = tiles.iter().map(|t| t.show(&program).to_string()).collect();
     let c = CBackend::new().with_target(target).text(&program);
     HashMap::from([

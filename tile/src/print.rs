@@ -48,9 +48,9 @@ impl Tile {
 }
 
 /// The line of a statement, without its combinator.
-pub(crate) struct Line<'a>(pub &'a Tile, pub &'a Loop, pub &'a StmtKind);
+pub(crate) struct StmtLine<'a>(pub &'a Tile, pub &'a Loop, pub &'a StmtKind);
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for StmtLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.show(self.1).stmt(f, self.2)
     }

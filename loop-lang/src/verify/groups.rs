@@ -8,7 +8,7 @@ use crate::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
 /// A statement that updates a group or counter.
-struct Update<'a> {
+struct UpdateStmt<'a> {
     block: usize,
     kind: &'a StmtKind,
 }
@@ -39,7 +39,7 @@ struct Groups<'a, 'f> {
     /// The block and the start of each `carry`.
     carries: Vec<Option<(usize, Atom)>>,
     /// By group.
-    updates: Vec<Vec<Update<'a>>>,
+    updates: Vec<Vec<UpdateStmt<'a>>>,
     /// The assignments of counters, with their blocks.
     assigned: FxHashMap<Var, Vec<(usize, Atom)>>,
     /// Sums by their variables, with the blocks that compute them.
@@ -58,14 +58,14 @@ impl Groups<'_, '_> {
                     }
                     StmtKind::Assign(v, a) => {
                         if let Some(g) = view.group_of[v.index()] {
-                            self.updates[g.index()].push(Update { block, kind });
+                            self.updates[g.index()].push(UpdateStmt { block, kind });
                         }
                         if view.counts[v.index()].is_some() {
                             self.assigned.entry(*v).or_default().push((block, *a));
                         }
                     }
                     StmtKind::Scan { group, .. } => {
-                        self.updates[group.index()].push(Update { block, kind });
+                        self.updates[group.index()].push(UpdateStmt { block, kind });
                     }
                     StmtKind::Let(v, Op::Add, args) if args.len() == 2 => {
                         self.sums.insert(*v, (block, args[0], args[1]));
@@ -300,7 +300,7 @@ impl Groups<'_, '_> {
     fn updated(&self, i: usize, group: &Group, found: &mut Vec<String>) {
         let (view, l) = (self.view, self.view.l);
         let first = view.root_of(group.step);
-        let mut phases: FxHashMap<RateId, (RateId, Vec<&Update>)> = FxHashMap::default();
+        let mut phases: FxHashMap<RateId, (RateId, Vec<&UpdateStmt>)> = FxHashMap::default();
         let mut order = vec![first];
         phases.insert(first, (group.step, Vec::new()));
         for update in &self.updates[i] {
@@ -342,7 +342,7 @@ impl Groups<'_, '_> {
         }
     }
 
-    fn scanned(&self, updates: &[&Update], expected: &[Atom], found: &mut Vec<String>) {
+    fn scanned(&self, updates: &[&UpdateStmt], expected: &[Atom], found: &mut Vec<String>) {
         let scans: Vec<&Vec<Var>> = updates
             .iter()
             .filter_map(|u| scan_results(u.kind))
@@ -360,7 +360,7 @@ impl Groups<'_, '_> {
         &self,
         group: &Group,
         order: Order,
-        updates: &[&Update],
+        updates: &[&UpdateStmt],
         expected: &[Atom],
         found: &mut Vec<String>,
     ) {

@@ -38,7 +38,7 @@ pub fn dry_run(tile: &Tile, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
     let mut written: FxHashSet<Var> = FxHashSet::default();
     all.iter()
         .for_each(|kind| kind.each_written(&mut |array| _ = written.insert(array)));
-    let kept = Kept {
+    let kept = Copier {
         tile,
         needed,
         written,
@@ -59,13 +59,13 @@ fn is_kept(kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
 }
 
 /// Builds the reduced statements.
-struct Kept<'a> {
+struct Copier<'a> {
     tile: &'a Tile,
     needed: FxHashSet<Value>,
     written: FxHashSet<Var>,
 }
 
-impl Kept<'_> {
+impl Copier<'_> {
     fn of(&self, stmts: &[Stmt]) -> Result<Vec<Stmt>, &'static str> {
         let kept = stmts.iter().filter(|s| is_kept(&s.kind, &self.needed));
         let kept = kept.map(|s| {

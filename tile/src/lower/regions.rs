@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 type Picked = (Var, Atom, Atom);
 
 /// A variable of a scalar loop.
-struct Kept {
+struct LoopVar {
     /// What it is in a turn.
     register: Value,
     /// Whether it stays in a lane that has ended.
@@ -137,7 +137,7 @@ impl Lower<'_, '_> {
                 self.set(last, start);
                 last
             });
-            registers.push(Kept {
+            registers.push(LoopVar {
                 register,
                 freezes,
                 last,
@@ -187,7 +187,7 @@ impl Lower<'_, '_> {
         // All take their next values at once.
         let mut nexts: Vec<Operand> = next.iter().map(|a| self.operand(*a)).collect();
         for (k, next) in nexts.iter_mut().enumerate() {
-            let is_state = |kept: &Kept| Operand::from(kept.register) == *next;
+            let is_state = |kept: &LoopVar| Operand::from(kept.register) == *next;
             if registers[..k].iter().any(is_state) {
                 let ty = self.shape(*next).ty;
                 *next = self.op("before", ty, Op::Copy, &[*next]);

@@ -21,7 +21,7 @@ const MAX_SIZE: usize = 32;
 
 /// Describes how a value changes with the counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Shape {
+enum Motion {
     /// Loop-invariant.
     Fixed,
     /// Up by one in each iteration.
@@ -249,12 +249,12 @@ impl Region<'_> {
     /// Computes the case for given answers to comparisons, in statement order. If answers are
     /// missing, it returns the first open comparison as an error.
     fn case(&self, inner_loop: &InnerLoop, answers: &[bool], assumes: bool) -> Result<Case, Test> {
-        let mut walk = Walk {
+        let mut walk = CaseWalk {
             region: self,
             inner_loop,
             answers,
             assumes,
-            shapes: FxHashMap::from_iter([(inner_loop.counter, Shape::Up)]),
+            shapes: FxHashMap::from_iter([(inner_loop.counter, Motion::Up)]),
             case: Case::default(),
             undecided: None,
         };
@@ -279,23 +279,23 @@ fn is_before_in_the_middle(inner_loop: &InnerLoop, test: &Test) -> bool {
 
 /// Walks a body under answers given in order. `undecided` holds the comparison that lacks an
 /// answer.
-struct Walk<'w> {
+struct CaseWalk<'w> {
     region: &'w Region<'w>,
     inner_loop: &'w InnerLoop<'w>,
     answers: &'w [bool],
     assumes: bool,
-    shapes: FxHashMap<Var, Shape>,
+    shapes: FxHashMap<Var, Motion>,
     case: Case,
     undecided: Option<Test>,
 }
 
-impl Walk<'_> {
-    fn shape(&self, a: Atom) -> Option<Shape> {
+impl CaseWalk<'_> {
+    fn shape(&self, a: Atom) -> Option<Motion> {
         match a {
-            Atom::Const(_) => Some(Shape::Fixed),
+            Atom::Const(_) => Some(Motion::Fixed),
             Atom::Var(v) => match self.shapes.get(&v) {
                 Some(shape) => Some(*shape),
-                None => (self.is_outside(v) && self.is_word(v)).then_some(Shape::Fixed),
+                None => (self.is_outside(v) && self.is_word(v)).then_some(Motion::Fixed),
             },
         }
     }
@@ -389,7 +389,7 @@ impl Walk<'_> {
     }
 
     fn let_op(&mut self, v: Var, op: Op, args: &[Atom]) {
-        use Shape::{Down, Fixed, Up};
+        use Motion::{Down, Fixed, Up};
         match (op, args) {
             (Op::Not, [a]) if self.known(*a).is_some() => {
                 let value = self.known(*a).map(|x| !x);
@@ -442,7 +442,7 @@ impl Walk<'_> {
         }
     }
 
-    fn set(&mut self, v: Var, shape: Shape, def: Def) {
+    fn set(&mut self, v: Var, shape: Motion, def: Def) {
         let size = |a: Atom| match a {
             Atom::Var(v) => self.case.defs.get(&v).map_or(0, |d| d.1),
             Atom::Const(_) => 0,
@@ -459,10 +459,10 @@ impl Walk<'_> {
     }
 
     /// Answers a comparison. `x` is the shape of `a`; one operand is loop-invariant.
-    fn compare(&mut self, op: Op, a: Atom, b: Atom, x: Shape) -> Option<bool> {
+    fn compare(&mut self, op: Op, a: Atom, b: Atom, x: Motion) -> Option<bool> {
         let (moving, edge, mirrored) = match x {
-            Shape::Fixed => (b, a, true),
-            Shape::Up | Shape::Down => (a, b, false),
+            Motion::Fixed => (b, a, true),
+            Motion::Up | Motion::Down => (a, b, false),
         };
         // Normalises to `<` and `<=` with the varying operand on the left.
         let (inclusive, negated) = match (op, mirrored) {
@@ -483,7 +483,7 @@ impl Walk<'_> {
         }
         let mut test = Test {
             moving,
-            down: self.shape(moving)? == Shape::Down,
+            down: self.shape(moving)? == Motion::Down,
             edge,
             inclusive,
             holds: false,
@@ -514,13 +514,13 @@ impl Walk<'_> {
     }
 
     fn access(&mut self, array: Var, index: Var) {
-        let Some(shape @ (Shape::Up | Shape::Down)) = self.shape(Atom::Var(index)) else {
+        let Some(shape @ (Motion::Up | Motion::Down)) = self.shape(Atom::Var(index)) else {
             return;
         };
         self.case.capacities.push(RequiredCapacity {
             array: self.region.owner(array),
             index,
-            down: shape == Shape::Down,
+            down: shape == Motion::Down,
         });
     }
 }

@@ -41,7 +41,7 @@ pub enum Role {
 pub(super) fn roles(region: &Region, inner_loop: &InnerLoop) -> BTreeMap<Var, Role> {
     let mut roles = BTreeMap::new();
     if !inner_loop.carried.is_empty() {
-        let uses = Uses::of(region, inner_loop);
+        let uses = CarriedUses::of(region, inner_loop);
         let role = |v: &Var| uses.role(region, inner_loop, *v).unwrap_or(Role::Serial);
         roles.extend(inner_loop.carried.iter().map(|v| (*v, role(v))));
     }
@@ -58,7 +58,7 @@ pub(super) fn roles(region: &Region, inner_loop: &InnerLoop) -> BTreeMap<Var, Ro
 }
 
 /// Holds the uses and next values of carried variables.
-struct Uses<'a> {
+struct CarriedUses<'a> {
     /// The number of reads of each.
     reads: FxHashMap<Var, usize>,
     /// The number of uses as a store index.
@@ -75,12 +75,12 @@ struct Uses<'a> {
     readers: FxHashMap<Var, (usize, Vec<Option<usize>>)>,
 }
 
-impl<'a> Uses<'a> {
-    fn of(region: &Region, inner_loop: &InnerLoop<'a>) -> Uses<'a> {
+impl<'a> CarriedUses<'a> {
+    fn of(region: &Region, inner_loop: &InnerLoop<'a>) -> CarriedUses<'a> {
         let next = |v: &Var| inner_loop.updates.get(v).into_iter().flatten().flatten();
         let nexts: FxHashSet<Var> = inner_loop.carried.iter().flat_map(next).copied().collect();
         let all = inner_loop.carried.iter().chain(&nexts);
-        let mut uses = Uses {
+        let mut uses = CarriedUses {
             reads: all.map(|v| (*v, 0)).collect(),
             indexed: FxHashMap::default(),
             next: FxHashMap::default(),

@@ -37,24 +37,24 @@ pub struct Strip {
 impl Contracted {
     /// Finds the contracted arrays of a loop.
     pub fn of(program: &Loop, facts: &Facts<'_>) -> Contracted {
-        let looking = Looking::of(program, facts);
+        let uses = ArrayUses::of(program, facts);
         let mut contracted = Contracted::default();
         let filled = filled(program);
-        for (array, size) in &looking.made {
-            let Some(writes) = looking.writes.get(array) else {
+        for (array, size) in &uses.made {
+            let Some(writes) = uses.writes.get(array) else {
                 continue;
             };
-            let Some(reads) = looking.reads.get(array) else {
+            let Some(reads) = uses.reads.get(array) else {
                 continue;
             };
-            if looking.used.contains(array) {
+            if uses.used.contains(array) {
                 continue;
             }
             if *size == Atom::Const(Const::u64(1)) {
-                let at_rate = looking.cell(writes, reads);
+                let at_rate = uses.cell(writes, reads);
                 contracted.cells.extend(at_rate.map(|rate| (*array, rate)));
             } else if filled.contains(array) {
-                let strip = looking.strip(*size, writes);
+                let strip = uses.strip(*size, writes);
                 contracted.strips.extend(strip.map(|strip| (*array, strip)));
             }
         }
@@ -105,7 +105,7 @@ impl Contracted {
 /// An access: its place, its position in execution order, and its index.
 type Access = (Place, usize, Atom);
 
-struct Looking<'l, 'a> {
+struct ArrayUses<'l, 'a> {
     program: &'l Loop,
     facts: &'l Facts<'a>,
     made: Vec<(Var, Atom)>,
@@ -116,9 +116,9 @@ struct Looking<'l, 'a> {
     lets: FxHashMap<Var, (Op, Vec<Atom>)>,
 }
 
-impl<'l, 'a> Looking<'l, 'a> {
-    fn of(program: &'l Loop, facts: &'l Facts<'a>) -> Looking<'l, 'a> {
-        let mut looking = Looking {
+impl<'l, 'a> ArrayUses<'l, 'a> {
+    fn of(program: &'l Loop, facts: &'l Facts<'a>) -> ArrayUses<'l, 'a> {
+        let mut uses = ArrayUses {
             program,
             facts,
             made: Vec::new(),
@@ -129,9 +129,9 @@ impl<'l, 'a> Looking<'l, 'a> {
         };
         let mut at = 0;
         for placed in &facts.blocks {
-            looking.block(placed.place, placed.block, &mut at);
+            uses.block(placed.place, placed.block, &mut at);
         }
-        looking
+        uses
     }
 
     fn block(&mut self, place: Place, block: &Block, at: &mut usize) {

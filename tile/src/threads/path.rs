@@ -76,54 +76,54 @@ impl Path {
         if !program.roots.contains(&parent) {
             return Err("not every iteration has one".into());
         }
-        let looking = Looking {
+        let search = RowSearch {
             program,
             facts,
             rate,
             root: parent,
         };
         if exits.any {
-            looking.leaves()?;
+            search.leaves()?;
         }
         let running = facts.group.contains_key(&counter);
-        looking.flags(running, counter)?;
-        let read = looking.read(counter, bound);
+        search.flags(running, counter)?;
+        let read = search.read(counter, bound);
         let behind = demand.of_values(read.iter().copied());
         let inside = |v: &Var| {
-            looking
+            search
                 .rate_of(*v)
                 .is_some_and(|r| program.is_within(r, rate))
         };
         if behind.rates.contains(&rate) || behind.vars.iter().any(|v| *v != counter && inside(v)) {
             return Err("a row begins with what came of others' elements".into());
         }
-        let head_reads = looking.reads_of_head();
+        let head_reads = search.reads_of_head();
         if head_reads.iter().any(|v| *v != counter && inside(v)) {
             return Err("a row begins with what came of others' elements".into());
         }
-        looking.starts(counter, demand)?;
+        search.starts(counter, demand)?;
         Ok(Path {
             rate,
             counter,
             bound,
             running,
-            length: looking.length(counter, bound, running),
+            length: search.length(counter, bound, running),
             // Each row has a step that tells whether it begins.
-            ends: exits.any || looking.ends(),
+            ends: exits.any || search.ends(),
             head: behind.vars,
             read,
         })
     }
 }
 
-struct Looking<'l, 'a> {
+struct RowSearch<'l, 'a> {
     program: &'l Loop,
     facts: &'l Facts<'a>,
     rate: RateId,
     root: RateId,
 }
 
-impl Looking<'_, '_> {
+impl RowSearch<'_, '_> {
     /// Tells whether a block is the test for the begin of a row.
     fn is_entry(&self, placed: &Placed<'_>) -> bool {
         placed.place == at(self.root, 0, Section::Guard)

@@ -9,7 +9,7 @@ use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
-use crate::run::{Device, Launch, Launched, Room};
+use crate::run::{KernelDevice, Launch, Launched, Room};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
 use livefusion_c::cache::KernelCache;
 use rustc_hash::FxHashMap;
@@ -272,7 +272,7 @@ pub struct Launcher<'a> {
     copies: RefCell<Vec<Memory>>,
 }
 
-impl Device for Launcher<'_> {
+impl KernelDevice for Launcher<'_> {
     fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault> {
         match arg {
             Arg::Far(array) => {

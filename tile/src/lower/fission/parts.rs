@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// A statement of a body that is cut.
-pub(super) struct Statement<'p> {
+pub(super) struct CutStatement<'p> {
     pub stmt: &'p Stmt,
     /// What later statements have from it.
     pub defs: Vec<(Value, Shape)>,
@@ -24,7 +24,7 @@ pub(super) struct Statement<'p> {
 
 /// A body, taken apart.
 pub(super) struct Parts<'p> {
-    pub statements: Vec<Statement<'p>>,
+    pub statements: Vec<CutStatement<'p>>,
     /// The statement that a value comes from.
     pub definer: FxHashMap<Value, usize>,
     /// Statements that stay together, in an order in which they may be done.
@@ -181,7 +181,7 @@ impl<'p> Parts<'p> {
                 _ => all.iter().for_each(|i| joined.join(first, *i)),
             }
         }
-        let mut statements: Vec<Statement> = Vec::new();
+        let mut statements: Vec<CutStatement> = Vec::new();
         for (s, touched) in body.iter().zip(&touched) {
             let mut uses: Vec<Value> = Vec::new();
             each_value(s, &mut |v| {
@@ -193,7 +193,7 @@ impl<'p> Parts<'p> {
             let unchanged = touched.read.iter().all(|t| !changed.contains_key(t));
             let free = costs_nothing(tile, &s.kind) && unchanged && uses.iter().all(is_free);
             uses.retain(|v| definer[v] != statements.len());
-            statements.push(Statement {
+            statements.push(CutStatement {
                 stmt: s,
                 defs: Vec::new(),
                 uses,

@@ -13,7 +13,7 @@ const LINE: u64 = 8;
 
 /// An access of an array that segments write.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Access {
+pub(super) struct RowAccess {
     pub(super) array: Var,
     pub(super) at: Number,
     /// In which part of a turn: in one, each step does all of it before the next one does.
@@ -48,7 +48,7 @@ pub(super) struct Emit {
     /// The part of the turn that is written, and the numbers of lanes in parts.
     pub(super) part: usize,
     pub(super) lanes: FxHashMap<usize, Number>,
-    pub(super) accesses: FxHashSet<Access>,
+    pub(super) accesses: FxHashSet<RowAccess>,
     /// The arrays of those that came before what is behind the segment.
     pub(super) met: FxHashSet<Var>,
     stored: FxHashMap<Place, Stored>,
@@ -112,7 +112,7 @@ impl Emit {
             behind.into_iter().try_for_each(|s| self.emit(s))?;
         }
         // What is behind a step's segment comes behind those of the others now.
-        let met = |a: &Access| self.met.contains(&a.array);
+        let met = |a: &RowAccess| self.met.contains(&a.array);
         (!self.accesses.iter().any(met)).then_some(())
     }
 
@@ -246,7 +246,7 @@ impl Emit {
                 let shape = self.values.tile.shape(to);
                 let (at, under) = (self.words.of(at), under.map(|m| self.words.of(m)));
                 if self.written.contains(&array) {
-                    self.accesses.insert(Access {
+                    self.accesses.insert(RowAccess {
                         array,
                         at,
                         part: self.part,
@@ -281,7 +281,7 @@ impl Emit {
             } => {
                 self.place(proof)?;
                 let (at, under) = (self.words.of(at), under.map(|m| self.words.of(m)));
-                self.accesses.insert(Access {
+                self.accesses.insert(RowAccess {
                     array,
                     at,
                     part: self.part,

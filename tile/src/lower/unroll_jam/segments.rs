@@ -1,6 +1,6 @@
 //! One segment for those of all steps.
 
-use super::emit::{Access, Emit};
+use super::emit::{Emit, RowAccess};
 use super::rows::has_segment;
 use crate::ir::{Operand, Origin, Shape, Stmt, StmtKind, Value, changed};
 use loop_lang::ir::Var;
@@ -8,7 +8,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 /// A segment of one step of the root, beside its counter.
-struct Part {
+struct RowPart {
     counter: Value,
     from: Operand,
     to: Operand,
@@ -22,7 +22,7 @@ impl Emit {
     pub(super) fn segments(&mut self, all: Vec<Stmt>) -> Option<()> {
         let comb = all.first()?.comb;
         let mut arms: Vec<[Vec<Stmt>; 2]> = Vec::new();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<RowPart> = Vec::new();
         let (mut conds, mut how) = (Vec::new(), None);
         for s in all {
             match s.kind {
@@ -44,7 +44,7 @@ impl Emit {
                     how = Some((step, single_trip));
                     let (from, to) = (self.real(from), self.real(to));
                     let capacities = capacities.into_iter().map(|(a, at)| (a, self.real(at)));
-                    parts.push(Part {
+                    parts.push(RowPart {
                         counter,
                         from,
                         to,
@@ -98,7 +98,7 @@ impl Emit {
     }
 
     /// One segment, before which it is asked whether the steps of all fit.
-    fn one_segment(&mut self, (step, single_trip): (u64, bool), parts: Vec<Part>) -> Option<()> {
+    fn one_segment(&mut self, (step, single_trip): (u64, bool), parts: Vec<RowPart>) -> Option<()> {
         let (from, to) = parts.first().map(|p| (p.from, p.to))?;
         let length = self.words.distance(from, to);
         let mut same = parts.iter();
@@ -186,7 +186,7 @@ impl Emit {
     }
 
     /// The capacities of all steps' segments, each once; and which of them each step's are.
-    fn capacities_of_all(&mut self, parts: &[Part]) -> Vec<(Var, Operand)> {
+    fn capacities_of_all(&mut self, parts: &[RowPart]) -> Vec<(Var, Operand)> {
         let mut all: Vec<(Var, Operand)> = Vec::new();
         self.capacities = Vec::new();
         for part in parts {
@@ -304,7 +304,7 @@ impl Emit {
     /// never.
     fn accesses_are_apart(&self, length: &super::words::Word) -> bool {
         let most = self.ranges.len() as u64;
-        let apart = |a: &Access, b: &Access| {
+        let apart = |a: &RowAccess, b: &RowAccess| {
             let (at, other) = (self.words.word(a.at), self.words.word(b.at));
             let distance = at.plus(u64::MAX, &other);
             match distance.multiple_of(length, most) {

@@ -119,8 +119,8 @@ impl Zip {
         let ends = cursors.iter().flat_map(|c| &c.ends);
         let ends = ends.map(|v| Some((*v, look::start(region.program, *v)?)));
         let ends: Vec<(Var, Const)> = ends.collect::<Option<_>>()?;
-        let names: Vec<derive::Names> = (cursors.iter())
-            .map(|c| derive::Names::of(named, c))
+        let names: Vec<derive::SideVars> = (cursors.iter())
+            .map(|c| derive::SideVars::of(named, c))
             .collect();
         let (behind, limits) = derive::behind(named, facts, root, (&cursors, &names), &ends)?;
         let sides = cursors.into_iter().zip(names).map(|(cursor, names)| {
