@@ -68,6 +68,7 @@ mod sharing;
 mod simplify;
 mod small;
 mod sort;
+mod sort_along;
 mod sort_by;
 mod stages;
 mod streams;
