@@ -55,7 +55,7 @@ pub(crate) use first::{from_first, zeros};
 pub(crate) use nests::levels;
 pub(crate) use plain::{identities, plain};
 
-pub use apart::{After, Apart};
+pub use apart::{After, OutsideLoops};
 pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};

@@ -1,6 +1,6 @@
 //! Demand: finds the fields of each node that have a consumer. Other fields are not stored.
 
-use super::pull::{Extent, Pulls};
+use super::pull::{KnownExtent, Pulls};
 use super::rates::Rates;
 use crate::ast::{Consumes, Kind, MERGE_CHECK, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -29,7 +29,7 @@ pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &P
             demanded[n.index()].insert(f);
         }
     }
-    let mut needs = vec![Needs::default(); graph.nodes.len()];
+    let mut needs = vec![NeededFields::default(); graph.nodes.len()];
     for id in graph.ids().rev() {
         if graph.nodes[id.index()].leaf {
             continue;
@@ -44,21 +44,21 @@ pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &P
     }
     Demand {
         uses: uses(graph, loop_of, pulls, &needs),
-        needs: needs.iter().map(Needs::all).collect(),
+        needs: needs.iter().map(NeededFields::all).collect(),
         fields: demanded,
     }
 }
 
 /// The fields that a node needs.
 #[derive(Clone, Debug, Default)]
-struct Needs {
+struct NeededFields {
     /// As its inputs, element by element.
     in_step: FxHashSet<FieldRef>,
     /// From its closures: elements at an index, delayed scalars.
     at_an_index: FxHashSet<FieldRef>,
 }
 
-impl Needs {
+impl NeededFields {
     /// Moves inputs that a merge reads at positions of its own from `in_step` to `at_an_index`.
     fn read_at_positions(&mut self, graph: &Graph, rates: &Rates, id: NodeId) {
         let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
@@ -87,7 +87,7 @@ fn uses(
     graph: &Graph,
     loop_of: &[Option<usize>],
     pulls: &Pulls,
-    needs: &[Needs],
+    needs: &[NeededFields],
 ) -> Vec<Vec<FieldRef>> {
     let mut uses: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
     // The fields that an inlined computation of each node reads.
@@ -128,14 +128,14 @@ fn needs_of(
     id: NodeId,
     demanded: &FxHashSet<u32>,
     in_a_loop: bool,
-) -> Needs {
+) -> NeededFields {
     let node = &graph.nodes[id.index()];
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
     let mut at_an_index: FxHashSet<FieldRef> = FxHashSet::default();
     if let Some(source) = pulls.mirrors.source(id) {
         let all = demanded.iter().map(|f| graph.resolve(source, *f));
-        return Needs {
+        return NeededFields {
             in_step: all.collect(),
             at_an_index,
         };
@@ -157,9 +157,9 @@ fn needs_of(
         Consumes::All => needs.extend(columns.iter().copied()),
         // A length that is known without a loop needs no element.
         Consumes::Number => match pulls.own_extent(node.inputs[0]) {
-            Some(Extent::Of(_)) => {}
-            Some(Extent::Scalar(by)) => at_an_index.extend([by]),
-            Some(Extent::Rows(_)) | None => needs.extend(columns.first().copied()),
+            Some(KnownExtent::Of(_)) => {}
+            Some(KnownExtent::Scalar(by)) => at_an_index.extend([by]),
+            Some(KnownExtent::Rows(_)) | None => needs.extend(columns.first().copied()),
         },
         Consumes::Lengths => needs.extend(columns.first().copied()),
     }
@@ -203,7 +203,7 @@ fn needs_of(
             needs.extend(fields.first());
         }
     }
-    Needs {
+    NeededFields {
         in_step: needs,
         at_an_index,
     }

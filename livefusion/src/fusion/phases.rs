@@ -33,12 +33,12 @@ pub struct Families {
     /// The first slot of each root, the default slot of its nodes.
     first: FxHashMap<ClassId, usize>,
     /// The parts of each append's class.
-    parts: FxHashMap<ClassId, Vec<Part>>,
+    parts: FxHashMap<ClassId, Vec<AppendPart>>,
 }
 
 /// A part of an append.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct AppendPart {
     /// The class of its elements.
     class: ClassId,
     /// Its slot. None for a nested append, whose parts have their own slots.
@@ -160,7 +160,7 @@ impl Families {
             let Some((of, top)) = rates.output(part).zip(top_of(rates, part)) else {
                 continue;
             };
-            let mut new = Part {
+            let mut new = AppendPart {
                 class: of,
                 slot: None,
                 computed: true,

@@ -38,7 +38,7 @@ const MAX_SHIFTS: u32 = 8;
 
 /// Describes a length that is known without running a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extent {
+pub enum KnownExtent {
     /// The length of this array in memory, or of this generator of known length.
     Of(NodeId),
     /// This delayed scalar.
@@ -55,7 +55,7 @@ pub struct Pulls {
     costly: Vec<bool>,
     in_memory: Vec<bool>,
     in_no_loop: Vec<bool>,
-    extents: Vec<Option<Extent>>,
+    extents: Vec<Option<KnownExtent>>,
     behind: Vec<Vec<NodeId>>,
     /// The reversals that are fused with their operands.
     pub mirrors: Mirrors,
@@ -94,15 +94,16 @@ impl Pulls {
     }
 
     /// Returns the length of an array, where it is known without a loop.
-    pub fn extent(&self, n: NodeId) -> Option<Extent> {
+    pub fn extent(&self, n: NodeId) -> Option<KnownExtent> {
         self.extents[n.index()]
     }
 
     /// Returns the length of an array, where it equals an existing length.
     ///
     /// No computation is needed to know it.
-    pub fn own_extent(&self, n: NodeId) -> Option<Extent> {
-        self.extent(n).filter(|e| !matches!(e, Extent::Rows(_)))
+    pub fn own_extent(&self, n: NodeId) -> Option<KnownExtent> {
+        self.extent(n)
+            .filter(|e| !matches!(e, KnownExtent::Rows(_)))
     }
 
     /// Returns whether the nodes [behind](Pulls::behind) a node replace it.
@@ -160,7 +161,7 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
         }),
         false => Mirrors::default(),
     };
-    let mut uses = Uses::of(graph, rates, &functions, &mirrors);
+    let mut uses = ArrayUses::of(graph, rates, &functions, &mirrors);
     for id in graph.ids().rev() {
         if !graph.nodes[id.index()].leaf && !is_alias(graph, rates, id) {
             uses.node(id, &extents);
@@ -187,40 +188,45 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
 }
 
 /// Whether a node is the length of an array that is known without a loop.
-fn is_known_length(graph: &Graph, extents: &[Option<Extent>], id: NodeId) -> bool {
+fn is_known_length(graph: &Graph, extents: &[Option<KnownExtent>], id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
-    let told = |n: NodeId| matches!(extents[n.index()], Some(Extent::Of(_) | Extent::Scalar(_)));
+    let told = |n: NodeId| {
+        matches!(
+            extents[n.index()],
+            Some(KnownExtent::Of(_) | KnownExtent::Scalar(_))
+        )
+    };
     matches!(node.node.kind, Kind::Len) && !node.leaf && told(node.inputs[0])
 }
 
 /// The length of every array that is known without a loop. An elementwise result has the length of
 /// its operands, so the length comes from memory or from a generator.
-fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
-    let mut extents: Vec<Option<Extent>> = Vec::with_capacity(graph.nodes.len());
+fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<KnownExtent>> {
+    let mut extents: Vec<Option<KnownExtent>> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];
         let extent = match &node.node.kind {
             _ if node.node.rank == 0 => None,
-            _ if node.leaf => Some(Extent::Of(id)),
+            _ if node.leaf => Some(KnownExtent::Of(id)),
             kind if kind.facts().in_step() && in_step_unchecked(rates, id, &node.inputs) => {
                 extents[node.inputs[0].index()]
             }
-            Kind::Generate(Len::Known(_), _) => Some(Extent::Of(id)),
+            Kind::Generate(Len::Known(_), _) => Some(KnownExtent::Of(id)),
             Kind::Generate(Len::Delayed(_), _) => node.length.and_then(|by| {
                 let (by, field) = graph.resolve(by, 0);
                 let length = &graph.nodes[by.index()];
                 match length.node.kind {
                     Kind::Len if !length.leaf => {
                         let of = extents[length.inputs[0].index()];
-                        of.filter(|e| !matches!(e, Extent::Rows(_)))
+                        of.filter(|e| !matches!(e, KnownExtent::Rows(_)))
                     }
-                    _ => Some(Extent::Scalar((by, field))),
+                    _ => Some(KnownExtent::Scalar((by, field))),
                 }
             }),
             Kind::Expand(_) => {
                 let lengths = graph.resolve(node.inputs[0], 0);
                 let known = extents[lengths.0.index()].is_some() && is_uniform(graph, lengths);
-                known.then_some(Extent::Rows(lengths))
+                known.then_some(KnownExtent::Rows(lengths))
             }
             _ => None,
         };
@@ -231,7 +237,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
 
 /// How often a body runs, as far as its reads are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Run {
+enum BodyRuns {
     /// Once per loop.
     Once,
     /// Once per element of a generator. Indices computed from its parameter may all differ.
@@ -254,7 +260,7 @@ struct Readers {
     too_deep: bool,
 }
 
-struct Uses<'a> {
+struct ArrayUses<'a> {
     graph: &'a Graph,
     rates: &'a Rates,
     functions: &'a Functions,
@@ -270,19 +276,19 @@ struct Uses<'a> {
     in_no_loop: Vec<bool>,
 }
 
-impl<'a> Uses<'a> {
+impl<'a> ArrayUses<'a> {
     fn of(
         graph: &'a Graph,
         rates: &'a Rates,
         functions: &'a Functions,
         mirrors: &'a Mirrors,
-    ) -> Uses<'a> {
+    ) -> ArrayUses<'a> {
         let n = graph.nodes.len();
         let mut in_memory = vec![false; n];
         for (n, _) in graph.roots.iter().flat_map(|r| graph.fields(*r)) {
             in_memory[n.index()] = true;
         }
-        Uses {
+        ArrayUses {
             graph,
             rates,
             functions,
@@ -298,7 +304,7 @@ impl<'a> Uses<'a> {
     }
 
     /// Decides on a node after all its users, and counts its uses of other nodes.
-    fn node(&mut self, id: NodeId, extents: &[Option<Extent>]) {
+    fn node(&mut self, id: NodeId, extents: &[Option<KnownExtent>]) {
         let at = id.index();
         let readers = std::mem::take(&mut self.readers[at]);
         self.pulled[at] = readers.any && self.may_be_pulled(id, &readers);
@@ -359,11 +365,11 @@ impl<'a> Uses<'a> {
         let all = node.node.kind.bodies();
         for (i, body) in all.iter().enumerate() {
             let run = match node.node.kind {
-                Kind::Compute(_) => Run::Once,
-                Kind::Expand(_) if has_own_indices(graph, id) => Run::PerIndex,
-                Kind::Generate(..) if i + 1 == all.len() => Run::PerIndex,
-                Kind::Generate(..) => Run::Once,
-                _ => Run::Often,
+                Kind::Compute(_) => BodyRuns::Once,
+                Kind::Expand(_) if has_own_indices(graph, id) => BodyRuns::PerIndex,
+                Kind::Generate(..) if i + 1 == all.len() => BodyRuns::PerIndex,
+                Kind::Generate(..) => BodyRuns::Once,
+                _ => BodyRuns::Often,
             };
             for (n, index) in accesses(graph, body, &node.captures[i]) {
                 self.read(id, i, body, (n, index), run, &[None]);
@@ -388,11 +394,11 @@ impl<'a> Uses<'a> {
             return;
         };
         let run = match node.node.kind {
-            _ if readers.often => Run::Often,
-            _ if readers.places.is_empty() => Run::Once,
-            Kind::Generate(..) => Run::PerIndex,
-            Kind::Expand(_) if has_own_indices(graph, id) => Run::PerIndex,
-            _ => Run::Often,
+            _ if readers.often => BodyRuns::Often,
+            _ if readers.places.is_empty() => BodyRuns::Once,
+            Kind::Generate(..) => BodyRuns::PerIndex,
+            Kind::Expand(_) if has_own_indices(graph, id) => BodyRuns::PerIndex,
+            _ => BodyRuns::Often,
         };
         let places: Vec<Option<u32>> = readers.places.iter().map(|p| Some(*p)).collect();
         for (n, index) in accesses(graph, body, captures) {
@@ -407,7 +413,7 @@ impl<'a> Uses<'a> {
         i: usize,
         body: &Body,
         (n, index): (NodeId, TermId),
-        run: Run,
+        run: BodyRuns,
         places: &[Option<u32>],
     ) {
         let looping = !body.loops.is_empty();
@@ -415,8 +421,8 @@ impl<'a> Uses<'a> {
         readers.any = true;
         readers.too_deep |= body_nesting(body) > MAX_OUTER_NESTING;
         match run {
-            Run::Once if !looping => return,
-            Run::PerIndex if !looping && is_shifted(body, index) => {}
+            BodyRuns::Once if !looping => return,
+            BodyRuns::PerIndex if !looping && is_shifted(body, index) => {}
             _ => readers.often = true,
         }
         for place in places {
@@ -523,12 +529,13 @@ impl Pulls {
     }
 
     fn add_length(&self, found: &mut Vec<NodeId>, array: NodeId) {
-        let Some(Extent::Scalar((n, _)) | Extent::Rows((n, _))) = self.extents[array.index()]
+        let Some(KnownExtent::Scalar((n, _)) | KnownExtent::Rows((n, _))) =
+            self.extents[array.index()]
         else {
             return;
         };
         self.add_behind(found, n);
-        if let Some(Extent::Rows(_)) = self.extents[array.index()] {
+        if let Some(KnownExtent::Rows(_)) = self.extents[array.index()] {
             self.add_length(found, n);
         }
     }

@@ -21,12 +21,12 @@
 //! A side is a cursor over the source of its elements. For elements of segments, it is a cursor
 //! over the elements with an inner cursor over the segments. The inner cursor advances when a
 //! segment is used up. So cursors are nested in the reverse order of the class tree. Each of these
-//! cursors is a [`Level`].
+//! cursors is a [`CursorLevel`].
 
 mod guests;
 mod users;
 
-pub use users::Users;
+pub use users::NodeUsers;
 
 use super::cluster::budget;
 use super::cluster::free::is_cheap;
@@ -63,12 +63,12 @@ pub struct Side {
     /// Whether the side has another use: co-consumers, or a result.
     pub is_shared: bool,
     /// Its cursors: first over its elements, then over their segments, and so on.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CursorLevel>,
 }
 
 /// Describes one cursor of a side.
 #[derive(Clone, Copy, Debug)]
-pub struct Level {
+pub struct CursorLevel {
     /// The class that the cursor iterates over: a root, or the elements of segments.
     pub class: ClassId,
     /// The class of the delivered elements: `class`, or a subset that filters leave.
@@ -83,7 +83,7 @@ pub struct Level {
 ///
 /// None if no subrate can be computed in the zip's loop. Also none if there are equal zips and an
 /// input is in memory.
-pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
+pub fn find(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Option<Vec<Side>> {
     let inputs = &graph.nodes[id.index()].inputs;
     let mut sides: Vec<Side> = Vec::new();
     for (k, input) in inputs.iter().enumerate() {
@@ -123,13 +123,13 @@ pub fn advances(graph: &Graph, n: NodeId) -> bool {
 /// They serve a zip with the append on a side.
 ///
 /// Parts that cannot be computed there are in memory.
-pub fn parts(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
+pub fn parts(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Option<Vec<Side>> {
     let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
     let part = |(k, input): (usize, &NodeId)| {
         let mut part = Side::of(rates.output(*input)?, k);
         if !part.is_on_demand(graph, rates, users, (id, &[])) {
             part = Side::of(part.class, k);
-            part.levels = vec![Level {
+            part.levels = vec![CursorLevel {
                 class: part.class,
                 delivers: part.class,
                 segments: None,
@@ -166,7 +166,7 @@ impl Side {
         &mut self,
         graph: &Graph,
         rates: &Rates,
-        users: &Users,
+        users: &NodeUsers,
         zip: (NodeId, &[NodeId]),
     ) -> bool {
         // A side with aliases only is in memory.
@@ -220,7 +220,7 @@ impl Side {
     }
 
     /// Returns the nodes that end a cursor's elements before their source ends.
-    pub fn ends(&self, rates: &Rates, level: &Level) -> Vec<NodeId> {
+    pub fn ends(&self, rates: &Rates, level: &CursorLevel) -> Vec<NodeId> {
         let up = |c: &ClassId| rates.parent(*c);
         let around = std::iter::successors(Some(rates.now(level.delivers)), up);
         let inside = around.take_while(|c| *c != rates.now(level.class));
@@ -249,7 +249,7 @@ impl Side {
 }
 
 /// Returns the later zips with the same inputs, in any order.
-pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
+pub fn twins(graph: &Graph, users: &NodeUsers, zip: NodeId) -> Vec<NodeId> {
     if advances(graph, zip) {
         return Vec::new();
     }
@@ -272,7 +272,7 @@ pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
 }
 
 /// The levels of a stream of elements of a class, if it iterates over all surrounding segments.
-fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
+fn levels(rates: &Rates, class: ClassId) -> Vec<CursorLevel> {
     let mut levels = Vec::new();
     let mut next = Some(class);
     while let Some(delivers) = next {
@@ -281,7 +281,7 @@ fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
             ClassKind::Nested(parent, lengths) => (Some(parent), Some(lengths)),
             _ => (None, None),
         };
-        levels.push(Level {
+        levels.push(CursorLevel {
             class,
             delivers,
             segments,
@@ -304,7 +304,7 @@ enum Need {
 struct Collecting<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
-    levels: Vec<Level>,
+    levels: Vec<CursorLevel>,
     /// The innermost level that is needed.
     depth: usize,
     seen: FxHashSet<NodeId>,
@@ -363,7 +363,7 @@ impl Collecting<'_> {
         let (Some(runs_at), Some(output)) = (rates.runs_at(id), rates.output(id)) else {
             return false;
         };
-        let within = |level: &Level| rates.is_within(runs_at, level.class);
+        let within = |level: &CursorLevel| rates.is_within(runs_at, level.class);
         let Some(at) = self.levels.iter().position(within) else {
             return false;
         };

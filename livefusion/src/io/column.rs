@@ -1,7 +1,7 @@
 //! Columns of a table: scalars, texts, lists, and their validity.
 
 #[cfg(feature = "arrow")]
-use super::arrow::Texts;
+use super::arrow::TextsInPlace;
 use super::csv::Why;
 use super::date::{Date, DateTime};
 use super::error::{ErrorKind, shown};
@@ -47,7 +47,7 @@ pub enum Data {
     Text(Text),
     /// Texts stored one after the other.
     #[cfg(feature = "arrow")]
-    Texts(Arc<Texts>),
+    Texts(Arc<TextsInPlace>),
     /// Lists of scalars.
     Lists(Lists),
     /// Values that programs cannot use: a description and their number.

@@ -12,20 +12,20 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// Writes a file atomically.
 ///
 /// If it is dropped before it is finished, the old file stays unchanged.
-pub struct Output {
+pub struct OutputFile {
     file: File,
     to: PathBuf,
     /// The temporary file, unless the target is written directly.
     beside: Option<PathBuf>,
 }
 
-impl Output {
+impl OutputFile {
     /// Creates the temporary file.
-    pub fn create(path: &Path) -> Result<Output> {
-        Output::begin(path).map_err(|e| ErrorKind::from(e).of(path))
+    pub fn create(path: &Path) -> Result<OutputFile> {
+        OutputFile::begin(path).map_err(|e| ErrorKind::from(e).of(path))
     }
 
-    fn begin(path: &Path) -> io::Result<Output> {
+    fn begin(path: &Path) -> io::Result<OutputFile> {
         // A symbolic link is kept. A pipe or a terminal cannot be replaced, so it is written
         // directly.
         let to = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -33,7 +33,7 @@ impl Output {
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let file = OpenOptions::new().write(true).open(&to)?;
             let beside = None;
-            return Ok(Output { file, to, beside });
+            return Ok(OutputFile { file, to, beside });
         }
         let name = to.file_name().ok_or(io::ErrorKind::IsADirectory)?;
         let (file, beside) = loop {
@@ -50,7 +50,7 @@ impl Output {
                 Err(e) => return Err(e),
             }
         };
-        let output = Output {
+        let output = OutputFile {
             file,
             to,
             beside: Some(beside),
@@ -74,7 +74,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -83,13 +83,13 @@ impl Write for Output {
     }
 }
 
-impl Seek for Output {
+impl Seek for OutputFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
 }
 
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
             // The caller that dropped the file already has the important error.

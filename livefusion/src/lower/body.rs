@@ -4,12 +4,12 @@
 
 use super::Lower;
 use super::Source;
-use super::emission::{Emission, Flat};
+use super::emission::{Emission, RowIndex};
 use super::placement::Spot;
-use super::pull::{self, Known};
-use super::scope::Column;
+use super::pull::{self, KnownElements};
+use super::scope::InputColumn;
 use crate::ast::{Body, Ensure, Term, TermId, divides_all};
-use crate::sharing::place::{Item, OUTER, Placed, RegionId, place_results};
+use crate::sharing::place::{OUTER, PlacedBody, RegionId, RegionItem, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -64,7 +64,7 @@ pub fn used_args(
     e: &mut Emission<'_>,
     inline: &Inline,
     body: &Body,
-    columns: &[Column],
+    columns: &[InputColumn],
     at: Spot,
 ) -> Lower<Vec<Atom>> {
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
@@ -97,7 +97,7 @@ fn wanted_results(body: &Body, wanted: Option<&[bool]>) -> Vec<TermId> {
 }
 
 /// Returns the columns whose parameters a body's results use.
-pub fn used_columns(body: &Body, columns: &[Column]) -> Vec<Column> {
+pub fn used_columns(body: &Body, columns: &[InputColumn]) -> Vec<InputColumn> {
     let used = used_params(body, None).into_iter();
     used.filter_map(|k| columns.get(k).copied()).collect()
 }
@@ -125,13 +125,13 @@ pub fn statements(
     args: &[Atom],
     base: &str,
 ) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-    statements_knowing(e, &mut Known::default(), inline, body, args, base)
+    statements_knowing(e, &mut KnownElements::default(), inline, body, args, base)
 }
 
 /// Returns the same as [`statements`], given some known elements.
 pub fn statements_knowing(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     inline: &Inline,
     body: &Body,
     args: &[Atom],
@@ -177,7 +177,7 @@ fn computes_traps(e: &Emission<'_>, inline: &Inline, capture: u32, field: u32) -
 
 /// Names for the terms of results: `elt`, or `elt0`, `elt1`, ... if there are several.
 fn result_names(
-    placed: &Placed<'_>,
+    placed: &PlacedBody<'_>,
     inline: &Inline,
     body: &Body,
     base: &str,
@@ -197,10 +197,10 @@ fn result_names(
 
 struct Inliner<'a, 'g, 'b> {
     e: &'a mut Emission<'g>,
-    known: &'a mut Known,
+    known: &'a mut KnownElements,
     inline: &'b Inline,
     body: &'b Body,
-    placed: &'b Placed<'b>,
+    placed: &'b PlacedBody<'b>,
     values: Vec<Option<Atom>>,
     names: Vec<Option<String>>,
 }
@@ -265,8 +265,8 @@ impl Inliner<'_, '_, '_> {
         self.known.open();
         for item in &placed.placement.regions[region.0 as usize].items {
             match item {
-                Item::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
-                Item::Term(t) => self.term(*t, region, &mut out)?,
+                RegionItem::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
+                RegionItem::Term(t) => self.term(*t, region, &mut out)?,
             }
         }
         self.known.close();
@@ -290,7 +290,7 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 let args = Args::from_slice(&[row.into(), inner]);
                 out.push(self.stmt(StmtKind::Let(var, Op::Add, args)));
-                let flat = Flat {
+                let flat = RowIndex {
                     outer,
                     inner,
                     length,
@@ -441,7 +441,7 @@ impl Inliner<'_, '_, '_> {
     fn fields_read(&self, region: RegionId, array: NodeId, at: TermId) -> Vec<u32> {
         let items = &self.placed.placement.regions[region.0 as usize].items;
         let read = items.iter().filter_map(|item| match item {
-            Item::Term(t) => match self.body.terms[t.index()].term {
+            RegionItem::Term(t) => match self.body.terms[t.index()].term {
                 Term::At {
                     capture,
                     field,
@@ -450,7 +450,7 @@ impl Inliner<'_, '_, '_> {
                 } if index == at => Some(self.captured(capture, field)),
                 _ => None,
             },
-            Item::Loop(_) => None,
+            RegionItem::Loop(_) => None,
         });
         read.filter(|f| f.0 == array).map(|f| f.1).collect()
     }

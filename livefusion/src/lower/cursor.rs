@@ -32,13 +32,14 @@
 
 use super::emission::Emission;
 use super::placement::{
-    Act, Context, Length, Most, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
+    Act, Context, LengthSource, Most, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped,
+    no_root,
 };
-use super::scope::Column;
+use super::scope::InputColumn;
 use super::{Lower, Source, append, generate, merge, segments};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
-use crate::fusion::sides::{self, Level, Side};
+use crate::fusion::sides::{self, CursorLevel, Side};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -118,7 +119,12 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
 }
 
 /// Opens one cursor of a side.
-fn open_stream(p: &mut Placer<'_>, sided: Sided, level: &Level, around: RateId) -> Lower<RateId> {
+fn open_stream(
+    p: &mut Placer<'_>,
+    sided: Sided,
+    level: &CursorLevel,
+    around: RateId,
+) -> Lower<RateId> {
     let rates = &p.scope.plan.rates;
     let side = rates.sides(sided.zip).and_then(|s| s.get(sided.side));
     let side = side.ok_or_else(no_root)?;
@@ -180,7 +186,7 @@ fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
 
 /// The source of a side's last cursor, and its length. The source is an array in memory or a
 /// generator.
-fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Length)> {
+fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, LengthSource)> {
     let rates = &p.scope.plan.rates;
     let class = rates.now(side.levels.last()?.class);
     for id in &side.nodes {
@@ -210,7 +216,7 @@ fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Lengt
 fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     let rates = &p.scope.plan.rates;
     if let Some(leaf) = rates.in_memory(class) {
-        return Total::Length(Length::Param(Source::Length(leaf)));
+        return Total::Length(LengthSource::Param(Source::Length(leaf)));
     }
     let all = side.nodes.iter();
     let known = all
@@ -255,7 +261,7 @@ fn most_of_side(p: &mut Placer<'_>, (zip, k): (NodeId, usize), side: &Side) -> O
 }
 
 /// Returns the inputs of a zip that are read from memory, with lengths.
-pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, Length)> {
+pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, LengthSource)> {
     let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
     let read = in_memory(p, zip).into_iter();
     let lens = read.filter_map(|k| {
@@ -318,7 +324,7 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
         p.go_to_phase_of(zipped.attempts);
         let sides = plan.rates.sides(zip).unwrap_or_default();
         for (side, cursors) in sides.iter().zip(&zipped.sides) {
-            let mut before: Option<(RateId, &Level)> = None;
+            let mut before: Option<(RateId, &CursorLevel)> = None;
             for (level, cursor) in side.levels.iter().zip(cursors) {
                 let outside = p.go_inside(Some(Context::Cursor(*cursor)));
                 let class = plan.rates.now(level.delivers);
@@ -344,7 +350,7 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
 /// Opens the subrate that starts a segment with elements, after all code at a rate.
 fn begin(
     p: &mut Placer<'_>,
-    (side, level): (&Side, &Level),
+    (side, level): (&Side, &CursorLevel),
     elements: RateId,
     segments: RateId,
 ) -> Lower<Spot> {
@@ -353,7 +359,7 @@ fn begin(
     let class = rates.now(level.class);
     let parent = rates.parent(class);
     let beside = parent.filter(|parent| rates.output(lengths.0) != Some(*parent));
-    let lengths = Column {
+    let lengths = InputColumn {
         beside,
         ..lengths.into()
     };
@@ -428,7 +434,7 @@ pub fn emit_begin(
     e: &mut Emission<'_>,
     node: NodeId,
     rate: RateId,
-    (elements, lengths, total): (RateId, Column, Total),
+    (elements, lengths, total): (RateId, InputColumn, Total),
 ) -> Lower {
     let at = e.placed.tree.child_spot(rate).ok_or_else(no_root)?;
     let len = e.elt(lengths, at)?;
@@ -505,7 +511,12 @@ fn emit_most(e: &mut Emission<'_>, comb: CombId, most: &Most) -> Lower<Atom> {
 }
 
 /// Emits the checks that a zip's sides end together.
-pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, Length)]) -> Lower {
+pub fn emit_align(
+    e: &mut Emission<'_>,
+    id: NodeId,
+    spot: Spot,
+    lens: &[(usize, LengthSource)],
+) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let comb = e.comb_at(id, spot);
     if sides::end_apart(e.scope.graph, id) {
@@ -532,7 +543,7 @@ pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, 
 }
 
 /// The state of an input of a zip.
-struct State {
+struct CursorState {
     /// Whether there is a further element.
     live: Atom,
     /// The number of elements, or a lower bound of it.
@@ -544,8 +555,8 @@ fn states(
     e: &mut Emission<'_>,
     zip: NodeId,
     comb: CombId,
-    lens: &[(usize, Length)],
-) -> Lower<Vec<State>> {
+    lens: &[(usize, LengthSource)],
+) -> Lower<Vec<CursorState>> {
     let sides = e.scope.plan.rates.sides(zip).unwrap_or_default();
     let zipped = e.placed.zipped(zip).ok_or_else(no_root)?;
     let before: Atom = e.index(zipped.attempts).into();
@@ -557,7 +568,7 @@ fn states(
             let count = e.length(*len, comb)?;
             let live = e.emit(comb, Section::Body, "live", Op::Lt, &[before, count]);
             let live = live.into();
-            states.push(State { live, count });
+            states.push(CursorState { live, count });
         } else if let Some(side) = sides.iter().position(|s| s.inputs[0] == k) {
             let rate = zipped.sides.get(side).and_then(|s| s.first());
             let live = rate.and_then(|r| e.values.live.get(r).copied());
@@ -565,7 +576,7 @@ fn states(
             let args = [live, behind.into(), before];
             let count = e.emit(comb, Section::Body, "count", Op::Select, &args);
             let count = count.into();
-            states.push(State { live, count });
+            states.push(CursorState { live, count });
         }
     }
     Ok(states)

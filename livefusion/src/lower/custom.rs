@@ -2,7 +2,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::fold::Carried as Accumulators;
+use super::fold::Accumulators;
 use super::operators;
 use super::placement::{DECISION, Placer, Spot};
 use crate::ast::{Body, Kind, show_types};

@@ -15,7 +15,7 @@
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{DECISION, Opening, Placer, Spot, no_root};
-use super::scope::{Column, Scope};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, lengths, take_while};
 use crate::ast::{Body, Kind};
 use crate::fusion::rates::Selector;
@@ -75,11 +75,11 @@ pub fn open(
 }
 
 /// The operands of a subrate's test.
-fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
+fn tested(scope: &LoopScope<'_>, parent: ClassId, by: Selector) -> Vec<InputColumn> {
     match by {
         Selector::Tags(field) => {
             let beside = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
-            vec![Column {
+            vec![InputColumn {
                 beside,
                 ..field.into()
             }]
@@ -93,7 +93,7 @@ fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
     }
 }
 
-fn test<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
+fn test<'g>(scope: &LoopScope<'g>, id: NodeId) -> Option<&'g Body> {
     match &scope.graph.node(id).kind {
         Kind::Filter(test) | Kind::TakeWhile { test, .. } => Some(test),
         _ => None,

@@ -66,9 +66,9 @@ pub(super) fn fold_at(
     let comb = e.comb_at(id, spot);
     let elements = elements(e, id, inputs, spot)?;
     let start = start(e, id, fold)?;
-    let f = Folding {
+    let f = FoldEmission {
         id,
-        carried: Carried {
+        carried: Accumulators {
             comb,
             rate: spot.rate,
             owner,
@@ -134,13 +134,13 @@ pub(super) fn start(e: &mut Emission<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<
 /// A combinator updates them at `rate`. The owner starts them: the root once, a nested rate with
 /// every segment.
 #[derive(Clone, Copy)]
-pub(super) struct Carried {
+pub(super) struct Accumulators {
     pub(super) comb: CombId,
     pub(super) rate: RateId,
     pub(super) owner: RateId,
 }
 
-impl Carried {
+impl Accumulators {
     /// Returns whether they restart with every segment.
     pub(super) fn is_segmented(&self, e: &Emission<'_>) -> bool {
         matches!(e.program.rate(self.owner).kind, RateKind::Nested { .. })
@@ -190,15 +190,15 @@ impl Carried {
     }
 }
 
-struct Folding<'f> {
+struct FoldEmission<'f> {
     id: NodeId,
-    carried: Carried,
+    carried: Accumulators,
     fold: &'f Fold,
     elements: Vec<Atom>,
     start: Vec<Atom>,
 }
 
-impl Folding<'_> {
+impl FoldEmission<'_> {
     fn types(&self) -> Vec<Ty> {
         self.fold.step.result_types().into_vec()
     }
@@ -258,7 +258,7 @@ impl Folding<'_> {
     /// Checks that `fold1` has an element: the length or count of the rate or of the segment must
     /// not be 0.
     fn check_nonempty(&self, e: &mut Emission<'_>) {
-        let Carried { comb, rate, .. } = self.carried;
+        let Accumulators { comb, rate, .. } = self.carried;
         if !self.has_all(e) {
             return;
         }

@@ -4,12 +4,12 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Act, Length, Opening, Placer, Spot, no_root};
-use super::scope::{Column, Scope};
+use super::placement::{Act, LengthSource, Opening, Placer, Spot, no_root};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, Source};
 use crate::ast::{Kind, Len};
 use crate::fusion::ClassId;
-use crate::fusion::pull::Extent;
+use crate::fusion::pull::KnownExtent;
 use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -29,7 +29,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
 }
 
 /// Places a `reverse` in the loop of its source.
-fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower {
+fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lower {
     let makers: Vec<NodeId> = columns.iter().map(|c| c.field.0).collect();
     p.enter(id, &makers)?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
@@ -81,7 +81,7 @@ pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
 ///
 /// They are computed in the generator's rate around the use. For an unfused input, the rate is the
 /// consumer's. Returns the program point of their definition.
-pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
+pub fn place_at(p: &mut Placer<'_>, column: InputColumn, at: Spot) -> Lower<Spot> {
     let id = column.field.0;
     let array = indexed_here(p, id);
     let own = match array {
@@ -100,7 +100,7 @@ pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
     p.act(id, Act::Generate(column, spot, len));
     for field in 0..p.scope.graph.node(id).types.len() as u32 {
         let field = (id, field);
-        p.know(Column { field, ..column }, spot);
+        p.know(InputColumn { field, ..column }, spot);
     }
     Ok(spot)
 }
@@ -115,7 +115,7 @@ fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
 }
 
 /// Returns whether a generator's length is known at loop entry.
-pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
+pub fn is_told(scope: &LoopScope<'_>, id: NodeId) -> bool {
     let length = scope.graph.nodes[id.index()].length;
     length.is_none_or(|by| is_made_before(scope, by))
 }
@@ -124,11 +124,11 @@ pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
 ///
 /// This holds for all lengths that a loop makes or consumes. But a zip in a later loop may have an
 /// input whose length this loop computes.
-pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
+pub fn is_there(scope: &LoopScope<'_>, length: LengthSource) -> bool {
     let made_before = |n: NodeId| is_made_before(scope, n);
     match length {
-        Length::Scalar((n, _)) => made_before(n),
-        Length::Checked(id) => {
+        LengthSource::Scalar((n, _)) => made_before(n),
+        LengthSource::Checked(id) => {
             let captures = scope.graph.nodes[id.index()].captures.first();
             let captured = captures.into_iter().flatten();
             let mut fields = captured.flat_map(|n| scope.graph.fields(*n));
@@ -137,45 +137,45 @@ pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
                 false => made_before(n),
             })
         }
-        Length::Row(lengths) | Length::Rows(lengths) => {
+        LengthSource::Row(lengths) | LengthSource::Rows(lengths) => {
             let behind = scope.plan.pulls.behind(lengths.0).iter();
             behind.copied().all(made_before)
         }
-        Length::Array(_) | Length::Param(_) | Length::Nothing => true,
+        LengthSource::Array(_) | LengthSource::Param(_) | LengthSource::Nothing => true,
     }
 }
 
 /// Whether only earlier loops make a node.
-fn is_made_before(scope: &Scope<'_>, id: NodeId) -> bool {
+fn is_made_before(scope: &LoopScope<'_>, id: NodeId) -> bool {
     scope.plan.loop_of[id.index()].is_none_or(|l| l < scope.at)
 }
 
 /// Returns the length of a generator as known at loop entry.
-pub fn length(scope: &Scope<'_>, id: NodeId) -> Length {
+pub fn length(scope: &LoopScope<'_>, id: NodeId) -> LengthSource {
     let node = &scope.graph.nodes[id.index()];
     match (&node.node.kind, node.length) {
         (Kind::Generate(Len::Delayed(_), _), Some(by)) => {
             delayed(scope, scope.graph.resolve(by, 0))
         }
-        (Kind::Generate(Len::Checked(_), _), _) => Length::Checked(id),
-        _ => Length::Param(Source::Length(id)),
+        (Kind::Generate(Len::Checked(_), _), _) => LengthSource::Checked(id),
+        _ => LengthSource::Param(Source::Length(id)),
     }
 }
 
 /// Returns the length of an inlined array (an index function).
-pub fn length_of_pulled(scope: &Scope<'_>, array: NodeId) -> Option<Length> {
+pub fn length_of_pulled(scope: &LoopScope<'_>, array: NodeId) -> Option<LengthSource> {
     let pulls = &scope.plan.pulls;
     Some(
         match pulls.extent(array).filter(|_| pulls.is_pulled(array))? {
-            Extent::Of(array) => Length::Param(Source::Length(array)),
-            Extent::Scalar(field) => delayed(scope, field),
-            Extent::Rows(lengths) => Length::Rows(lengths),
+            KnownExtent::Of(array) => LengthSource::Param(Source::Length(array)),
+            KnownExtent::Scalar(field) => delayed(scope, field),
+            KnownExtent::Rows(lengths) => LengthSource::Rows(lengths),
         },
     )
 }
 
 /// A delayed length. It is a parameter if it is the length of an array with a known length.
-fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
+fn delayed(scope: &LoopScope<'_>, mut field: FieldRef) -> LengthSource {
     loop {
         let node = &scope.graph.nodes[field.0.index()];
         let known = match node.node.kind {
@@ -183,15 +183,15 @@ fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
             _ => None,
         };
         match known {
-            Some(Extent::Of(array)) => return Length::Param(Source::Length(array)),
-            Some(Extent::Scalar(other)) => field = other,
-            Some(Extent::Rows(_)) | None => return Length::Scalar(field),
+            Some(KnownExtent::Of(array)) => return LengthSource::Param(Source::Length(array)),
+            Some(KnownExtent::Scalar(other)) => field = other,
+            Some(KnownExtent::Rows(_)) | None => return LengthSource::Scalar(field),
         }
     }
 }
 
 /// Emits the root rate over a generator's indices.
-pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
+pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: LengthSource) -> Lower {
     let comb = e.unhomed_comb(id);
     let bound = e.length(len, comb)?;
     e.open_root(comb, bound);
@@ -199,7 +199,12 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
 }
 
 /// Emits a generator's elements at a rate's counter.
-pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length>) -> Lower {
+pub fn emit(
+    e: &mut Emission<'_>,
+    column: InputColumn,
+    spot: Spot,
+    len: Option<LengthSource>,
+) -> Lower {
     let id = column.field.0;
     let Kind::Generate(_, body) = &e.scope.graph.node(id).kind else {
         return Ok(());
@@ -213,7 +218,8 @@ pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length
     let values = body::inline(e, &inline, body, &[index], "elt")?;
     for (field, value) in values.into_iter().enumerate() {
         let field = (id, field as u32);
-        e.values.set_column(Column { field, ..column }, spot, value);
+        e.values
+            .set_column(InputColumn { field, ..column }, spot, value);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
-use super::scope::Column;
+use super::scope::InputColumn;
 use super::{Lower, zip};
 use crate::ast::Kind;
 use crate::sharing::NodeId;
@@ -25,7 +25,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let inputs = p.scope.inputs(id);
     p.make_fields(id, inputs.len() > 1, |p, fields, is_first| {
         let used = body::used_params(body, Some(fields)).into_iter();
-        let used: Vec<Column> = used.map(|k| columns[k]).collect();
+        let used: Vec<InputColumn> = used.map(|k| columns[k]).collect();
         let spot = match is_first {
             true => zip::place_inputs(p, id, &used)?,
             false => {

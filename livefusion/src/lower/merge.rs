@@ -15,9 +15,9 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Act, Length, Opening, PlacedRate, Placer, Sided, Spot, no_root};
-use super::pull::{self, Known};
-use super::scope::{Column, Scope};
+use super::placement::{Act, LengthSource, Opening, PlacedRate, Placer, Sided, Spot, no_root};
+use super::pull::{self, KnownElements};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, cursor};
 use crate::ast::{Body, Kind, MERGE_CHECK};
 use crate::sharing::{FieldRef, NodeId};
@@ -67,14 +67,14 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
 }
 
 /// The side that delivers an input, if any.
-fn side_of(scope: &Scope<'_>, id: NodeId, input: usize) -> Option<usize> {
+fn side_of(scope: &LoopScope<'_>, id: NodeId, input: usize) -> Option<usize> {
     let mut sides = scope.plan.rates.sides(id)?.iter();
     sides.position(|s| s.inputs.contains(&input))
 }
 
 /// A mask of the demanded results of the body. The choices of inputs and the length check are
 /// always demanded.
-fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
+fn wanted(scope: &LoopScope<'_>, id: NodeId) -> Vec<bool> {
     let always = scope.inputs(id).len() + MERGE_CHECK;
     let mut wanted = vec![true; always];
     wanted.extend(scope.demanded(id));
@@ -82,10 +82,14 @@ fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
 }
 
 /// For each parameter of the body: its column and input, if the parameter is used and is a column.
-fn used_columns(scope: &Scope<'_>, id: NodeId, body: &Body) -> Vec<Option<(Column, usize)>> {
+fn used_columns(
+    scope: &LoopScope<'_>,
+    id: NodeId,
+    body: &Body,
+) -> Vec<Option<(InputColumn, usize)>> {
     let inputs = 0..scope.inputs(id).len();
     let of_input = |k: usize| scope.columns(id, k..k + 1).into_iter().map(move |c| (c, k));
-    let columns: Vec<(Column, usize)> = inputs.flat_map(of_input).collect();
+    let columns: Vec<(InputColumn, usize)> = inputs.flat_map(of_input).collect();
     let used = body::used_params(body, Some(&wanted(scope, id)));
     let is_used = |k: usize| used.contains(&k);
     let columns = columns.into_iter().enumerate();
@@ -107,7 +111,7 @@ pub fn emit_needed(e: &mut Emission<'_>, merge: NodeId, rate: RateId) {
 }
 
 /// An input of a merge, in an attempt.
-struct Input {
+struct MergeInput {
     /// Whether it has an element.
     live: Atom,
     /// Its state: a flag that asks for the next element, or a position.
@@ -119,7 +123,7 @@ pub fn emit(
     e: &mut Emission<'_>,
     id: NodeId,
     body: &Body,
-    (spot, lens): (Spot, &[(usize, Length)]),
+    (spot, lens): (Spot, &[(usize, LengthSource)]),
 ) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let comb = e.comb_at(id, spot);
@@ -127,8 +131,9 @@ pub fn emit(
     let columns = used_columns(&e.scope, id, body);
     let mut inputs = Vec::new();
     for k in 0..e.scope.inputs(id).len() {
-        let own = |c: &Option<(Column, usize)>| c.filter(|(_, input)| *input == k).map(|c| c.0);
-        let own: Vec<(usize, Column)> = columns
+        let own =
+            |c: &Option<(InputColumn, usize)>| c.filter(|(_, input)| *input == k).map(|c| c.0);
+        let own: Vec<(usize, InputColumn)> = columns
             .iter()
             .enumerate()
             .filter_map(|(at, c)| Some((at, own(c)?)))
@@ -186,9 +191,9 @@ pub fn emit(
 fn on_side(
     e: &mut Emission<'_>,
     (id, input): (NodeId, usize),
-    (spot, columns): (Spot, &[(usize, Column)]),
+    (spot, columns): (Spot, &[(usize, InputColumn)]),
     args: &mut [Atom],
-) -> Lower<Input> {
+) -> Lower<MergeInput> {
     let zipped = e.placed.zipped(id).ok_or_else(no_root)?;
     let side = side_of(&e.scope, id, input).ok_or_else(no_root)?;
     let cursor = *zipped.sides[side].first().ok_or_else(no_root)?;
@@ -198,7 +203,7 @@ fn on_side(
     for (at, column) in columns {
         args[*at] = e.elt(*column, spot)?;
     }
-    Ok(Input {
+    Ok(MergeInput {
         live: live.into(),
         goes_on: need.ok_or_else(no_root)?,
     })
@@ -208,16 +213,16 @@ fn on_side(
 fn at_position(
     e: &mut Emission<'_>,
     comb: CombId,
-    (len, columns): (Length, &[(usize, Column)]),
+    (len, columns): (LengthSource, &[(usize, InputColumn)]),
     args: &mut [Atom],
-) -> Lower<Input> {
+) -> Lower<MergeInput> {
     let len = e.length(len, comb)?;
     let at = e.scalar("at", comb, Ty::U64);
     let zero = Const::u64(0).into();
     e.push(comb, Section::Init, StmtKind::Carry(at, zero));
     let more = [at.into(), len];
     let live = e.emit(comb, Section::Body, "live", Op::Lt, &more);
-    let mut known = Known::default();
+    let mut known = KnownElements::default();
     known.open();
     let mut stmts = Vec::new();
     for (_, column) in columns {
@@ -233,7 +238,7 @@ fn at_position(
         let field: FieldRef = column.field;
         args[*k] = known.get(field, at.into()).ok_or_else(no_root)?;
     }
-    Ok(Input {
+    Ok(MergeInput {
         live: live.into(),
         goes_on: at,
     })

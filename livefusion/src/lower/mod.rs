@@ -156,7 +156,7 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
 /// Placing succeeds for every plan of the planner.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     let order = in_order(graph, plan, at);
-    let scope = scope::Scope {
+    let scope = scope::LoopScope {
         graph,
         plan,
         at,
@@ -206,7 +206,7 @@ fn emit(
     placement: &Placement,
     naming: Naming<'_>,
 ) -> Result<Lowered> {
-    let scope = scope::Scope {
+    let scope = scope::LoopScope {
         graph,
         plan,
         at,

@@ -21,11 +21,11 @@ use rustc_hash::FxHashMap;
 ///
 /// Values bound in a region are visible in the regions inside of it.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownElements {
     regions: Vec<FxHashMap<(FieldRef, Atom), Atom>>,
 }
 
-impl Known {
+impl KnownElements {
     /// Enters a region.
     pub fn open(&mut self) {
         self.regions.push(FxHashMap::default());
@@ -56,7 +56,7 @@ impl Known {
 /// its function.
 pub fn elements(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     (array, fields): (NodeId, &[u32]),
     index: Atom,
     comb: CombId,
@@ -86,7 +86,7 @@ pub fn elements(
 /// At an index out of bounds, inlined arrays give zero, and nothing traps.
 pub fn elements_inside(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     (array, fields): (NodeId, &[u32]),
     (index, inside): (Atom, Atom),
     comb: CombId,
@@ -152,7 +152,7 @@ fn taken_apart(
 /// Computes fields of an inlined array's element at an index.
 fn compute(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     (id, fields): (NodeId, &[u32]),
     index: Atom,
     out: &mut Vec<Stmt>,

@@ -12,7 +12,7 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::fold::{Carried, elements, has_captures, start};
+use super::fold::{Accumulators, elements, has_captures, start};
 use super::operators;
 use super::placement::{Placer, Spot};
 use crate::ast::{Fold, FoldStyle, Kind, ScanKind, plain};
@@ -65,7 +65,7 @@ pub(super) fn scan_at(
     let anew = e.is_cursor(owner).then_some(owner);
     let s = Scanning {
         id,
-        carried: Carried {
+        carried: Accumulators {
             comb,
             rate: spot.rate,
             owner: anew.map_or(owner, |_| e.owner()),
@@ -114,21 +114,21 @@ pub fn emit_total(e: &mut Emission<'_>, id: NodeId) -> Lower {
 }
 
 /// One field of a scan: the accumulator and the inclusive value.
-struct Running {
+struct ScannedField {
     acc: Var,
     inclusive: Atom,
 }
 
 struct Scanning<'f> {
     id: NodeId,
-    carried: Carried,
+    carried: Accumulators,
     fold: &'f Fold,
     elements: Vec<Atom>,
     start: Vec<Atom>,
 }
 
 impl Scanning<'_> {
-    fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Running> {
+    fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<ScannedField> {
         let types = self.fold.step.result_types();
         let class = e.scope.plan.rates.runs_at(self.id);
         let in_subrate = !e.is_in_step(class, self.carried.rate);
@@ -162,7 +162,7 @@ impl Scanning<'_> {
             } else {
                 self.scan(e, group, vec![element])[0]
             };
-            fields.push(Running {
+            fields.push(ScannedField {
                 acc,
                 inclusive: inclusive.into(),
             });
@@ -188,7 +188,7 @@ impl Scanning<'_> {
         results
     }
 
-    fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<Running>> {
+    fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<ScannedField>> {
         let types = self.fold.step.result_types();
         let yes = Const::bool(true).into();
         let seen = self.carried.carry(e, "seen", yes, Ty::Bool);
@@ -215,7 +215,7 @@ impl Scanning<'_> {
         let results = self.scan(e, group, flagged(true, self.elements.clone()));
         let fields = accs.into_iter().zip(&results[1..]);
         Ok(fields
-            .map(|(acc, r)| Running {
+            .map(|(acc, r)| ScannedField {
                 acc,
                 inclusive: (*r).into(),
             })
@@ -223,7 +223,7 @@ impl Scanning<'_> {
     }
 
     /// Emits a left-to-right scan that is updated at `step` or below it.
-    fn sequential(&self, e: &mut Emission<'_>, step: RateId) -> Lower<Vec<Running>> {
+    fn sequential(&self, e: &mut Emission<'_>, step: RateId) -> Lower<Vec<ScannedField>> {
         let types = self.fold.step.result_types();
         let accs = self.carried.carry_all(e, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
@@ -241,7 +241,7 @@ impl Scanning<'_> {
         Ok(accs
             .into_iter()
             .zip(next)
-            .map(|(acc, inclusive)| Running { acc, inclusive })
+            .map(|(acc, inclusive)| ScannedField { acc, inclusive })
             .collect())
     }
 }

@@ -51,7 +51,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     };
     let comb = e.comb_at(id, spot);
     let at = (id, comb, Section::Yield);
-    let Joined {
+    let JoinedUpdate {
         arrays,
         index,
         values,
@@ -91,7 +91,7 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     };
     let comb = e.comb_at(id, spot);
     let at = (id, comb, Section::Body);
-    let Joined {
+    let JoinedUpdate {
         arrays,
         index,
         values,
@@ -110,7 +110,7 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 }
 
 /// The arrays, index and values of an update.
-struct Joined {
+struct JoinedUpdate {
     arrays: Vec<Var>,
     index: Atom,
     values: Vec<Atom>,
@@ -123,7 +123,7 @@ fn joined(
     (id, comb, section): (NodeId, CombId, Section),
     spot: Spot,
     places: Places,
-) -> Lower<Joined> {
+) -> Lower<JoinedUpdate> {
     let (arrays, len) = bases(e, id)?;
     let columns = e.scope.columns(id, 1..3).into_iter();
     let elements = columns.map(|c| e.elt(c, spot));
@@ -135,7 +135,7 @@ fn joined(
             .into();
         e.trap(comb, section, TrapKind::OutOfRange, ok, &[index, len]);
     }
-    Ok(Joined {
+    Ok(JoinedUpdate {
         arrays,
         index,
         values,

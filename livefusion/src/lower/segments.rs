@@ -11,11 +11,11 @@
 //! accumulators start in the inner loop's `nest`.
 
 use super::body::{self, Inline};
-use super::emission::{Emission, Rows};
+use super::emission::{Emission, UniformRows};
 use super::fold::fold_at;
-use super::placement::{Context, Length, Opening, Placer, Spot, Total, no_root};
+use super::placement::{Context, LengthSource, Opening, Placer, Spot, Total, no_root};
 use super::scan::scan_at;
-use super::scope::Column;
+use super::scope::InputColumn;
 use super::{Lower, Source, lengths};
 use crate::ast::{Body, BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
@@ -41,7 +41,7 @@ pub fn open(
     let rates = &p.scope.plan.rates;
     // Lengths that are not of the parent's class are read at the segments' counter.
     let beside = (rates.output(lengths.0) != Some(parent)).then_some(parent);
-    let lengths = Column {
+    let lengths = InputColumn {
         beside,
         ..lengths.into()
     };
@@ -55,7 +55,7 @@ pub fn open(
     p.elt(lengths, spot)?;
     p.set_decided(class, spot);
     let total = match (rates.in_memory(class), beside_all(p, user, class)) {
-        (Some(leaf), _) => Total::Length(Length::Param(Source::Length(leaf))),
+        (Some(leaf), _) => Total::Length(LengthSource::Param(Source::Length(leaf))),
         (None, Some(len)) => Total::Length(len),
         (None, None) => Total::Any,
     };
@@ -80,10 +80,10 @@ fn is_counted_before(p: &Placer<'_>, class: ClassId, rate: RateId) -> bool {
 /// Returns the length of the data that a node consumes with the segments' elements.
 ///
 /// `None` if it is not known at loop entry. No data past this length is read or computed.
-pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
+pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<LengthSource> {
     let rates = &p.scope.plan.rates;
     let inputs = p.scope.inputs(user);
-    let own = |len: &Length| !matches!(len, Length::Nothing);
+    let own = |len: &LengthSource| !matches!(len, LengthSource::Nothing);
     let runs_here = rates.consumes_at(p.scope.graph, user) == Some(class);
     let kind = &p.scope.graph.node(user).kind;
     let facts = kind.facts();
@@ -169,7 +169,7 @@ fn rows_checked(
     comb: CombId,
     parent: RateId,
     (len, total): (Atom, Total),
-) -> Lower<Rows> {
+) -> Lower<UniformRows> {
     let around = match e.values.rows.get(&parent) {
         Some(rows) => Some(rows.elements),
         None => e.program.rate(parent).kind.bound(),
@@ -188,7 +188,7 @@ fn rows_checked(
     let length = init("size", Op::Select, &[fits, len, zero]);
     let elements = init("all", Op::Mul, &[around, length]);
     e.trap(comb, Section::Init, TrapKind::Segments, fits, &[len, left]);
-    Ok(Rows { length, elements })
+    Ok(UniformRows { length, elements })
 }
 
 /// Returns an upper bound of the elements of all segments.
@@ -379,7 +379,7 @@ pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     p.make_fields(id, true, |p, fields, is_first| {
         p.enter(id, inputs)?;
         let values = values_used(body, fields).into_iter();
-        let values: Vec<Column> = values.map(|k| columns[k]).collect();
+        let values: Vec<InputColumn> = values.map(|k| columns[k]).collect();
         let needs = [&columns[..lengths], &values].concat();
         let spot = p.spot_where(id, &needs)?;
         let owner = p.placed.tree.loop_rate(spot.rate);

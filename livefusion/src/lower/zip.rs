@@ -5,7 +5,7 @@
 
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
-use super::scope::Column;
+use super::scope::InputColumn;
 use super::{Lower, cursor, lengths};
 use crate::sharing::NodeId;
 
@@ -20,7 +20,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
 /// Finds the program point of a node that zips these columns.
 ///
 /// Checks their lengths.
-pub fn place_inputs(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower<Spot> {
+pub fn place_inputs(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lower<Spot> {
     if p.scope.plan.rates.sides(id).is_some() {
         return cursor::place(p, id);
     }

@@ -5,13 +5,14 @@
 
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
-use super::scope::{Column, Scope};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, cursor};
 use crate::sharing::{FieldRef, NodeId};
 
 /// Places the demanded elements, after all inputs have one.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let (fields, columns): (Vec<FieldRef>, Vec<Column>) = wanted(&p.scope, id).into_iter().unzip();
+    let (fields, columns): (Vec<FieldRef>, Vec<InputColumn>) =
+        wanted(&p.scope, id).into_iter().unzip();
     let spot = cursor::place(p, id)?;
     p.elts(&columns, spot)?;
     p.run(id, spot);
@@ -30,7 +31,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 }
 
 /// The demanded fields, and the input columns with their values.
-fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<(FieldRef, Column)> {
+fn wanted(scope: &LoopScope<'_>, id: NodeId) -> Vec<(FieldRef, InputColumn)> {
     let fields = (0..).map(|f| (id, f)).zip(scope.all_columns(id));
     let wanted = fields.zip(scope.demanded(id)).filter(|(_, wanted)| *wanted);
     wanted.map(|(field, _)| field).collect()

@@ -2,7 +2,7 @@
 
 use super::align::ensured;
 use super::lift::{Lift, Lifted, Rows, no_rule, rows};
-use super::reads::Place;
+use super::reads::BodyPlace;
 use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Places, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -18,7 +18,7 @@ impl Lift {
         for values in &values {
             inputs.push(self.aligned(b, values, &outer));
         }
-        let reads = self.reads(b, &[body], &Place::Element(outer.clone()));
+        let reads = self.reads(b, &[body], &BodyPlace::Element(outer.clone()));
         inputs.extend(reads.columns.iter().cloned());
         let body = reads.behind(body, &body.params.clone());
         let data = b.expand(&inner, &inputs, body);
@@ -66,7 +66,7 @@ impl Lift {
         let values = self.lifted(&node.inputs[2]);
         let values = self.aligned(b, &values, &lengths);
         let begin = self.offsets(b, &base);
-        let place = Place::Element(lengths.clone());
+        let place = BodyPlace::Element(lengths.clone());
         let (begin, len) = (
             self.at(b, &place, &begin),
             self.at(b, &place, &base.lengths),

@@ -1,6 +1,6 @@
 //! The engine's options.
 
-use super::asked::Asked;
+use super::asked::RequestedSchedules;
 use super::engine::Engine;
 use super::programs::KEPT;
 use crate::fusion::Clustering;
@@ -37,7 +37,7 @@ pub struct EngineBuilder {
     #[cfg(feature = "cuda")]
     device: Option<Arc<livefusion_cuda::device::session::Session>>,
     deterministic: bool,
-    asked: Asked,
+    asked: RequestedSchedules,
 }
 
 impl EngineBuilder {
@@ -274,14 +274,14 @@ impl EngineBuilder {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn schedule(mut self, text: &str) -> Self {
-        self.asked = Asked::read(text);
+        self.asked = RequestedSchedules::read(text);
         self
     }
 
     /// Builds the engine.
     pub fn build(mut self) -> Engine {
         let asked = match self.backend {
-            Some(_) => Asked::default(),
+            Some(_) => RequestedSchedules::default(),
             None => std::mem::take(&mut self.asked),
         };
         Engine::of(Choices {
@@ -294,7 +294,7 @@ impl EngineBuilder {
             #[cfg(feature = "c")]
             c: self.c,
             #[cfg(feature = "cuda")]
-            device: self.device.map(|session| Device {
+            device: self.device.map(|session| ChosenDevice {
                 session,
                 deterministic: self.deterministic,
             }),
@@ -313,7 +313,7 @@ fn processors() -> usize {
 
 /// The choices of an engine's builder.
 pub(super) struct Choices {
-    pub asked: Asked,
+    pub asked: RequestedSchedules,
     pub clustering: Clustering,
     /// The chosen limit, or none for the free memory of the process.
     pub memory_limit: Option<u64>,
@@ -326,12 +326,12 @@ pub(super) struct Choices {
     #[cfg(feature = "c")]
     c: OwnC,
     #[cfg(feature = "cuda")]
-    device: Option<Device>,
+    device: Option<ChosenDevice>,
 }
 
 /// A chosen device.
 #[cfg(feature = "cuda")]
-struct Device {
+struct ChosenDevice {
     session: Arc<livefusion_cuda::device::session::Session>,
     deterministic: bool,
 }

@@ -103,8 +103,8 @@ impl Dump {
     }
 
     /// Begins the files of the next program.
-    fn record(&self) -> Record<'_> {
-        Record(Some((
+    fn record(&self) -> DumpRecord<'_> {
+        DumpRecord(Some((
             self,
             self.programs.fetch_add(1, Ordering::Relaxed) + 1,
         )))
@@ -154,16 +154,16 @@ fn say(what: &str) {
 }
 
 /// Writes the files of one program, or nothing if no dump is requested.
-pub struct Record<'a>(Option<(&'a Dump, u64)>);
+pub struct DumpRecord<'a>(Option<(&'a Dump, u64)>);
 
-impl Record<'static> {
+impl DumpRecord<'static> {
     /// Returns a record for the process's next program.
-    pub fn next() -> Record<'static> {
-        ASKED.as_ref().map_or(Record(None), Dump::record)
+    pub fn next() -> DumpRecord<'static> {
+        ASKED.as_ref().map_or(DumpRecord(None), Dump::record)
     }
 }
 
-impl Record<'_> {
+impl DumpRecord<'_> {
     /// Appends text to a stage's file.
     ///
     /// The text is made only if the stage is requested. An empty text creates no file.
@@ -231,7 +231,7 @@ mod tests {
         let temporary = tempfile::tempdir().expect("a folder");
         let folder = temporary.path().join("new").join("dump");
         let dump = Dump::new("plan,loop,c", &folder).expect("stages");
-        Record(None).add(Stage::Plan, || -> &str { panic!("nobody asks") });
+        DumpRecord(None).add(Stage::Plan, || -> &str { panic!("nobody asks") });
         let (first, second) = (dump.record(), dump.record());
         first.add(Stage::Graph, || -> &str { panic!("not asked for") });
         first.add(Stage::C, || "");

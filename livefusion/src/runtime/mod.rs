@@ -33,7 +33,7 @@ mod watch;
 mod widened;
 
 pub use apart::external_parts;
-pub(crate) use asked::{Asked, with_region};
+pub(crate) use asked::{RequestedSchedules, with_region};
 pub(crate) use binding::lost;
 pub use builder::EngineBuilder;
 pub use counters::Counters;

@@ -50,9 +50,9 @@ fn weight(program: &Loop) -> u64 {
 }
 
 /// Runs each loop on the interpreter, Cranelift or C.
-pub struct Tiers(Arc<Shared>);
+pub struct Tiers(Arc<TierState>);
 
-struct Shared {
+struct TierState {
     interp: InterpBackend,
     jit: JitBackend,
     c: Option<Arc<dyn Backend>>,
@@ -72,7 +72,7 @@ impl Tiers {
         if c.is_none() {
             fallback.get_or_init(|| "built without the feature `c`".to_string());
         }
-        Tiers(Arc::new(Shared {
+        Tiers(Arc::new(TierState {
             interp: InterpBackend::new(),
             jit: JitBackend::new(),
             c,
@@ -144,7 +144,7 @@ enum Tier {
 struct TierKernel(Arc<Slots>);
 
 struct Slots {
-    tiers: Arc<Shared>,
+    tiers: Arc<TierState>,
     program: Loop,
     /// Estimated statements of a step.
     weight: u64,

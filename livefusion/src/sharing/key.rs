@@ -88,13 +88,13 @@ impl Keys {
         same: Option<NodeId>,
         constants: &mut Vec<Const>,
     ) -> Interned {
-        let mut writer = Writer {
+        let mut writer = KeyWriter {
             words: Vec::with_capacity(16),
             constants: Vec::new(),
         };
         // The addresses of arrays are part of a node's identity, but not of its structure.
         let address = writer.node(entry, constants.len() as u32);
-        let Writer {
+        let KeyWriter {
             words,
             constants: own,
         } = writer;
@@ -128,12 +128,12 @@ impl Keys {
     }
 }
 
-struct Writer {
+struct KeyWriter {
     words: Vec<u64>,
     constants: Vec<Const>,
 }
 
-impl Writer {
+impl KeyWriter {
     fn put(&mut self, word: impl Into<u64>) {
         self.words.push(word.into());
     }

@@ -172,13 +172,13 @@ impl Plan {
                 writeln!(
                     f,
                     "the elements of {above}'s segments, of lengths {}",
-                    Fields(&[lengths])
+                    FieldList(&[lengths])
                 )
             }
             ClassKind::Sub(above, by) => {
                 let by = match by {
                     Selector::Filter(n) | Selector::Custom(n) => format!("that {n} keeps"),
-                    Selector::Tags(tags) => format!("whose tag in {} is true", Fields(&[tags])),
+                    Selector::Tags(tags) => format!("whose tag in {} is true", FieldList(&[tags])),
                     Selector::While(n) => format!("before {n} ends"),
                     Selector::Zip(n) => format!("in which all sides of {n} go on"),
                 };
@@ -209,7 +209,7 @@ impl Plan {
         }
         for (what, fields) in [("stores", &l.arrays), ("leaves", &l.scalars)] {
             if !fields.is_empty() {
-                writeln!(f, "  {what} {}", Fields(fields))?;
+                writeln!(f, "  {what} {}", FieldList(fields))?;
             }
         }
         Ok(())
@@ -226,9 +226,9 @@ impl Plan {
 }
 
 /// Shows fields as `n1.0, n2.1`.
-struct Fields<'a>(&'a [FieldRef]);
+struct FieldList<'a>(&'a [FieldRef]);
 
-impl fmt::Display for Fields<'_> {
+impl fmt::Display for FieldList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (k, (id, field)) in self.0.iter().enumerate() {
             write!(f, "{}{id}.{field}", if k > 0 { ", " } else { "" })?;

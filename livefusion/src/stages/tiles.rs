@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use crate::error::Result;
-use crate::runtime::{Asked, Engine, with_region};
+use crate::runtime::{Engine, RequestedSchedules, with_region};
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{NoTile, tiles};
 use livefusion_tile::schedule::{Aim, Schedule, choose};
@@ -97,7 +97,7 @@ impl Tiled {
     /// Schedules an optimised loop.
     ///
     /// Errors: an invalid schedule request.
-    pub(crate) fn of(program: &Loop, asked: &Asked) -> Result<Tiled> {
+    pub(crate) fn of(program: &Loop, asked: &RequestedSchedules) -> Result<Tiled> {
         with_region(program, |region| {
             let asked = asked.of(region)?;
             let is_chosen = asked.is_none();

@@ -20,7 +20,7 @@
 //!
 //! A rematerialised item traps exactly as the original does, so no trap is added or lost.
 
-use super::problem::{Again, Item, Problem};
+use super::problem::{Again, ClusterItem, Problem};
 use crate::ast::{Body, Kind, Term, TermId};
 use crate::fusion::pull::{Pulls, is_shifted};
 use crate::fusion::rates::Rates;
@@ -130,22 +130,22 @@ pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
 /// The single user of each item that makes arrays, if both could share a loop.
 fn alone(problem: &Problem) -> Vec<Option<usize>> {
     #[derive(Clone, Copy)]
-    enum Users {
+    enum ItemUsers {
         None,
         One(usize),
         Several,
     }
-    let mut users = vec![Users::Several; problem.items.len()];
+    let mut users = vec![ItemUsers::Several; problem.items.len()];
     for field in problem.fields.iter().filter(|f| f.bytes > 0) {
         if let Some(maker) = field.maker {
-            users[maker] = Users::None;
+            users[maker] = ItemUsers::None;
         }
     }
     for (i, item) in problem.items.iter().enumerate() {
         for link in &item.links {
             users[link.from] = match (users[link.from], link.prevents) {
-                (Users::None, None) => Users::One(i),
-                _ => Users::Several,
+                (ItemUsers::None, None) => ItemUsers::One(i),
+                _ => ItemUsers::Several,
             };
         }
     }
@@ -153,11 +153,11 @@ fn alone(problem: &Problem) -> Vec<Option<usize>> {
     let wanted = (0..problem.fields.len()).filter(|f| problem.fields[*f].stored);
     for field in wanted.chain(lengths) {
         if let Some(maker) = problem.fields[field].maker {
-            users[maker] = Users::Several;
+            users[maker] = ItemUsers::Several;
         }
     }
-    let one = |u: Users| match u {
-        Users::One(user) => Some(user),
+    let one = |u: ItemUsers| match u {
+        ItemUsers::One(user) => Some(user),
         _ => None,
     };
     users.into_iter().map(one).collect()
@@ -175,7 +175,7 @@ pub fn choices(
     let may = |from: usize| problem.items[from].again.is_some() && open(from);
     let mut more = false;
     // The needed items in ascending order, and whether each is mandatory.
-    let mut need = |needs: &mut Vec<(usize, bool)>, of: &Item, again: bool| {
+    let mut need = |needs: &mut Vec<(usize, bool)>, of: &ClusterItem, again: bool| {
         let links = of.links.iter().filter(|k| !k.apart);
         for link in links.filter(|k| may(k.from)) {
             let must = again && link.alone;

@@ -1,7 +1,7 @@
 //! Lower bounds on the cost of every partition.
 
-use super::bits::Bits;
-use super::problem::{Cost, Field, Problem, WRITE};
+use super::bits::BitMatrix;
+use super::problem::{Cost, DataField, Problem, WRITE};
 use rustc_hash::FxHashSet;
 
 /// Limits the number of items for the search.
@@ -102,9 +102,9 @@ fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
 /// ordered chain of users in each tree of classes. In the maker's own tree, only users strictly
 /// after the maker count.
 fn least_reads(
-    field: &Field,
+    field: &DataField,
     users: Vec<usize>,
-    before: Option<&Bits>,
+    before: Option<&BitMatrix>,
     tree_of: &impl Fn(usize) -> Option<usize>,
 ) -> usize {
     let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
@@ -129,9 +129,9 @@ fn least_reads(
 }
 
 /// Per item: the items that are in earlier loops in every partition.
-fn strictly_before(problem: &Problem) -> Bits {
+fn strictly_before(problem: &Problem) -> BitMatrix {
     let n = problem.items.len();
-    let (mut before, mut strictly) = (Bits::new(n), Bits::new(n));
+    let (mut before, mut strictly) = (BitMatrix::new(n), BitMatrix::new(n));
     for (i, item) in problem.items.iter().enumerate() {
         for link in &item.links {
             before.add(i, link.from, |_, _| {});
@@ -147,7 +147,7 @@ fn strictly_before(problem: &Problem) -> Bits {
 }
 
 /// The length of the longest chain of items that are in ever later loops.
-fn longest_chain(items: &[usize], before: Option<&Bits>) -> usize {
+fn longest_chain(items: &[usize], before: Option<&BitMatrix>) -> usize {
     let Some(before) = before else {
         return items.len().min(1);
     };

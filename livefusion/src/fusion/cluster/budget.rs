@@ -10,7 +10,7 @@
 //!
 //! A combinator that weighs more than the budget gets a loop of its own.
 
-use super::problem::{Item, Problem};
+use super::problem::{ClusterItem, Problem};
 use crate::ast::{Body, BodyRole, Kind, Term};
 use crate::fusion::pull::Pulls;
 use crate::sharing::{Graph, NodeId};
@@ -38,7 +38,7 @@ pub const SIDE: u32 = 3 * CARRIED + 8;
 pub const EFFECT: u32 = 2;
 
 /// Returns whether an item fits beside others of this weight.
-pub fn has_room(weight: u32, item: &Item) -> bool {
+pub fn has_room(weight: u32, item: &ClusterItem) -> bool {
     weight.saturating_add(item.weight) <= BUDGET
 }
 

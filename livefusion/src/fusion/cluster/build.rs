@@ -12,7 +12,7 @@ use super::again;
 use super::budget;
 use super::free::{free_generators, is_alias};
 use super::order::Order;
-use super::problem::{Class, Field, Item, Problem};
+use super::problem::{Class, ClusterItem, DataField, Problem};
 use crate::ast::Kind;
 use crate::fusion::demand::{self, Demand};
 use crate::fusion::pull::Pulls;
@@ -49,7 +49,7 @@ const SEGMENT: u64 = 8;
 /// Items can be rematerialised only if `again` is set.
 pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built {
     let free = free_generators(graph, pulls);
-    let mut b = Builder {
+    let mut b = ProblemBuilder {
         graph,
         rates,
         pulls,
@@ -86,7 +86,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
     b.built
 }
 
-struct Builder<'g> {
+struct ProblemBuilder<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     pulls: &'g Pulls,
@@ -111,7 +111,7 @@ struct Builder<'g> {
     stays: Vec<bool>,
 }
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Adds the item of a node, if it runs in a loop.
     fn item(&mut self, id: NodeId) {
         let node = &self.graph.nodes[id.index()];
@@ -126,9 +126,9 @@ impl Builder<'_> {
             self.built.item_of[id.index()] = Some(scan);
             return;
         }
-        let mut item = Item {
+        let mut item = ClusterItem {
             weight: self.weights[id.index()],
-            ..Item::default()
+            ..ClusterItem::default()
         };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
@@ -166,7 +166,7 @@ impl Builder<'_> {
 
     /// The classes that a node's loop must have: its own, and the classes above it of its operands
     /// and its result.
-    fn classes_of(&mut self, id: NodeId, item: &mut Item) {
+    fn classes_of(&mut self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
         let Some(own) = self.rates.runs_at(id) else {
             return;
@@ -205,7 +205,7 @@ impl Builder<'_> {
     }
 
     /// Adds the subrates between the classes of an item. The item opens these itself, by tags.
-    fn opens(&self, item: &mut Item) {
+    fn opens(&self, item: &mut ClusterItem) {
         let classes = &self.built.problem.classes;
         // A parent class has a smaller number than its children.
         let Some(least) = item.at.iter().copied().min() else {
@@ -304,7 +304,7 @@ impl Builder<'_> {
             None => 0,
         };
         let size = self.graph.node(f.0).types[f.1 as usize].size() as u64;
-        let field = Field {
+        let field = DataField {
             bytes: length.saturating_mul(size),
             maker: self.built.item_of[f.0.index()],
             stored: false,

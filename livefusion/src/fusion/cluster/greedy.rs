@@ -1,6 +1,6 @@
 //! Greedy clustering: puts each item into the first loop that can take it.
 
-use super::loops::{Loops, Member};
+use super::loops::{Member, OpenLoops};
 use super::problem::Problem;
 
 /// Puts each item into the first loop that fits.
@@ -10,7 +10,7 @@ use super::problem::Problem;
 pub fn solve(problem: &Problem) -> Vec<usize> {
     let trees = problem.trees();
     let mut by_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];
-    let mut loops = Loops::new(problem);
+    let mut loops = OpenLoops::new(problem);
     for (i, item) in problem.items.iter().enumerate() {
         let after = item.links.iter().map(|k| {
             let made = loops.loop_of()[k.from];

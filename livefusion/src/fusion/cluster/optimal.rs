@@ -15,7 +15,7 @@
 use super::again;
 use super::bound::{self, Bounds, LARGE, bounds};
 use super::contract::contract;
-use super::placed::{Candidate, Mark, Placed};
+use super::placed::{Candidate, Mark, PlacedItems};
 use super::problem::{Cost, Partition, Problem, Solution};
 use super::{budget, greedy, schedule};
 use rustc_hash::FxHashMap;
@@ -100,7 +100,7 @@ const ROUNDS: [u64; 7] = [0, 0, 1, 2, 4, 8, 16];
 struct Search<'p> {
     problem: &'p Problem,
     bounds: &'p Bounds,
-    placed: Placed<'p>,
+    placed: PlacedItems<'p>,
     steps: u32,
     /// Branches that cost more bytes than this are skipped. `passed_over` is the least cost of a
     /// skipped branch.
@@ -122,7 +122,7 @@ impl<'p> Search<'p> {
         Search {
             problem,
             bounds,
-            placed: Placed::new(problem, bounds),
+            placed: PlacedItems::new(problem, bounds),
             steps: 0,
             most: u64::MAX,
             passed_over: best,

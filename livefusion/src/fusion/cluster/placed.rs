@@ -1,20 +1,20 @@
 //! Search state: placed items, a lower bound on the cost, and an undo log.
 
 use super::again::Copies;
-use super::bits::Bits;
+use super::bits::BitMatrix;
 use super::bound::Bounds;
-use super::loops::{Entry, Loops, Member};
+use super::loops::{LoopEntry, Member, OpenLoops};
 use super::problem::{Cost, Partition, Problem, WRITE};
 use smallvec::SmallVec;
 
 /// Holds the items placed so far, a prefix of the problem's items.
-pub struct Placed<'p> {
+pub struct PlacedItems<'p> {
     problem: &'p Problem,
     bounds: &'p Bounds,
     /// The loops so far.
-    pub loops: Loops<'p>,
+    pub loops: OpenLoops<'p>,
     /// The loops that must run after each loop, itself included.
-    reach: Bits,
+    reach: BitMatrix,
     /// Per field: the loops that read it from memory.
     readers: Vec<SmallVec<[u32; 4]>>,
     written: Vec<bool>,
@@ -51,7 +51,7 @@ enum Change {
     Opened,
     Rooted(usize),
     /// A member of a loop, with the previous root of the loop.
-    Put(usize, Member, Entry, Option<usize>),
+    Put(usize, Member, LoopEntry, Option<usize>),
 }
 
 /// Describes a way to place an item.
@@ -65,7 +65,7 @@ pub struct Candidate {
     /// The items that the loop rematerialises for it.
     pub copies: Copies,
     /// How it enters the loop.
-    pub entry: Entry,
+    pub entry: LoopEntry,
 }
 
 /// Marks the state of the search before a placement.
@@ -75,7 +75,7 @@ pub struct Mark {
     changes: usize,
 }
 
-impl<'p> Placed<'p> {
+impl<'p> PlacedItems<'p> {
     /// Creates an empty state.
     pub fn new(problem: &'p Problem, bounds: &'p Bounds) -> Self {
         let mut made = vec![Vec::new(); problem.items.len()];
@@ -92,13 +92,13 @@ impl<'p> Placed<'p> {
                 .iter()
                 .for_each(|c| last_made[*c] = last_made[*c].max(last));
         }
-        Placed {
+        PlacedItems {
             problem,
             bounds,
             made,
             last_made,
-            loops: Loops::new(problem),
-            reach: Bits::new(problem.items.len()),
+            loops: OpenLoops::new(problem),
+            reach: BitMatrix::new(problem.items.len()),
             readers: vec![SmallVec::new(); problem.fields.len()],
             written: bounds.written.clone(),
             paid: vec![false; problem.items.len()],
@@ -174,7 +174,7 @@ impl<'p> Placed<'p> {
 
     /// Returns how a member enters a loop. None if that makes a cycle, or if no later item can make
     /// the subrates that the loop then owes.
-    fn enter(&self, l: usize, member: Member) -> Option<Entry> {
+    fn enter(&self, l: usize, member: Member) -> Option<LoopEntry> {
         let mut links = self.problem.item(member).links.iter();
         let made = |from: usize| self.loops.loop_of()[from];
         let is_new = l == self.loops.count();
@@ -187,7 +187,7 @@ impl<'p> Placed<'p> {
     }
 
     /// The lower bounds once a member is in a loop.
-    fn with(&self, member: Member, l: usize, entry: &Entry) -> Now {
+    fn with(&self, member: Member, l: usize, entry: &LoopEntry) -> Now {
         let mut now = Now {
             bytes: self.now.bytes.saturating_add(self.price(member, l, entry)),
             loops: self.now.loops,
@@ -201,7 +201,7 @@ impl<'p> Placed<'p> {
     }
 
     /// The bytes that a member of a loop adds to the reads and writes already in the lower bound.
-    fn price(&self, member: Member, l: usize, entry: &Entry) -> u64 {
+    fn price(&self, member: Member, l: usize, entry: &LoopEntry) -> u64 {
         let uses = &self.problem.item(member).uses;
         let lengths = self.lengths_read(entry);
         let lengths = lengths.filter(|f| !uses.contains(f));
@@ -234,7 +234,7 @@ impl<'p> Placed<'p> {
     /// The fields of segment lengths that a loop reads once a member has entered it. A copy that
     /// raises the root may add classes before the copies that make their lengths. Such lengths are
     /// not read from memory.
-    fn lengths_read(&self, entry: &Entry) -> impl Iterator<Item = usize> {
+    fn lengths_read(&self, entry: &LoopEntry) -> impl Iterator<Item = usize> {
         let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
         let comes = |f: &usize| {
             let maker = self.problem.fields[*f].maker;
@@ -311,7 +311,7 @@ impl<'p> Placed<'p> {
     }
 
     /// Puts a member into an open loop.
-    fn put(&mut self, at: usize, member: Member, entry: Entry) {
+    fn put(&mut self, at: usize, member: Member, entry: LoopEntry) {
         let root = self.loops.root(at);
         if let (None, Some(new)) = (root, entry.root) {
             self.in_tree[self.trees[new]] += 1;

@@ -3,7 +3,7 @@
 use super::bound::LARGE;
 use super::budget::BUDGET;
 use super::build::Built;
-use super::loops::{Loops, Member};
+use super::loops::{Member, OpenLoops};
 use super::problem::{Partition, Problem, WRITE};
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop, Recomputed};
@@ -70,7 +70,7 @@ pub fn loop_of_nodes(built: &Built, partition: &Partition) -> Vec<Option<usize>>
 
 /// Returns the loops with their nodes, in dependency order.
 pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
-    let filled = Loops::filled(&built.problem, partition);
+    let filled = OpenLoops::filled(&built.problem, partition);
     let root = |l| filled.as_ref()?.root(l).map(|c| built.classes[c]);
     let recomputed = recomputed(&built.problem, partition).into_iter();
     let loops = recomputed.enumerate().map(|(l, recomputed)| PlannedLoop {

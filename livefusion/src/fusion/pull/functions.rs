@@ -1,6 +1,6 @@
 //! Index functions: nodes that compute any element from its index; their costs and traps.
 
-use super::{Extent, in_step_unchecked};
+use super::{KnownExtent, in_step_unchecked};
 use crate::ast::{Body, Term, TermId};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId};
@@ -27,7 +27,7 @@ impl Functions {
         }
     }
 
-    pub fn find(graph: &Graph, rates: &Rates, extents: &[Option<Extent>]) -> Functions {
+    pub fn find(graph: &Graph, rates: &Rates, extents: &[Option<KnownExtent>]) -> Functions {
         let n = graph.nodes.len();
         let mut found = Functions::none(graph);
         let (mut chain, mut nesting) = (vec![0u32; n], vec![0u32; n]);

@@ -3,7 +3,7 @@
 use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::{AsLong, Kind, Len};
 use crate::custom::Output;
-use crate::fusion::sides::{self, Users};
+use crate::fusion::sides::{self, NodeUsers};
 use crate::sharing::algebra::Length;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
@@ -26,7 +26,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
         by_delayed: FxHashMap::default(),
         subs: FxHashMap::default(),
         nested: FxHashMap::default(),
-        users: on_demand.then(|| Users::of(graph)),
+        users: on_demand.then(|| NodeUsers::of(graph)),
         appends: Vec::new(),
         by_parts: FxHashMap::default(),
     };
@@ -54,7 +54,7 @@ struct Inference<'g> {
     /// share a class.
     by_parts: FxHashMap<Vec<ClassId>, usize>,
     /// The users of each node, if zips may advance their inputs on demand.
-    users: Option<Users>,
+    users: Option<NodeUsers>,
 }
 
 impl Inference<'_> {

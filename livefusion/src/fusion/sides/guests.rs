@@ -4,7 +4,7 @@
 //! Its other inputs are arrays in memory. Some co-consumers come later than the zip in the graph,
 //! so their classes are not inferred yet. They follow from the classes of their inputs.
 
-use super::{MOST_GUESTS, Side, Users, end_apart};
+use super::{MOST_GUESTS, NodeUsers, Side, end_apart};
 use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
 use crate::sharing::{Graph, NodeId};
@@ -21,7 +21,7 @@ impl Side {
         &mut self,
         graph: &Graph,
         rates: &Rates,
-        users: &Users,
+        users: &NodeUsers,
         (zip, twins): (NodeId, &[NodeId]),
     ) -> bool {
         let is_zip = |n: NodeId| n == zip || twins.contains(&n);
@@ -105,7 +105,7 @@ impl Side {
 
 /// Some nodes and all their dependents with elements, in dependency order. None if one cannot run
 /// in cursors.
-fn behind(graph: &Graph, users: &Users, mut guests: Vec<NodeId>) -> Option<Vec<NodeId>> {
+fn behind(graph: &Graph, users: &NodeUsers, mut guests: Vec<NodeId>) -> Option<Vec<NodeId>> {
     let (mut seen, mut next): (FxHashSet<NodeId>, _) = (FxHashSet::default(), 0);
     guests.retain(|n| seen.insert(*n));
     while let Some(id) = guests.get(next).copied() {
@@ -131,7 +131,7 @@ fn behind(graph: &Graph, users: &Users, mut guests: Vec<NodeId>) -> Option<Vec<N
 
 /// The class of a co-consumer's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Class {
+enum ElementClass {
     /// An inferred class.
     Known(ClassId),
     /// A class that is not inferred yet, by position.
@@ -143,9 +143,9 @@ struct Classes<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     side: &'g Side,
-    guests: FxHashMap<NodeId, Option<Class>>,
+    guests: FxHashMap<NodeId, Option<ElementClass>>,
     /// The subrates of a class.
-    subs: FxHashMap<(Class, Selector), Class>,
+    subs: FxHashMap<(ElementClass, Selector), ElementClass>,
 }
 
 impl<'g> Classes<'g> {
@@ -167,8 +167,10 @@ impl<'g> Classes<'g> {
 
     fn know(&mut self, class: ClassId) {
         if let ClassKind::Sub(parent, by) = self.rates.kind(class) {
-            self.subs
-                .insert((Class::Known(parent), by), Class::Known(class));
+            self.subs.insert(
+                (ElementClass::Known(parent), by),
+                ElementClass::Known(class),
+            );
         }
     }
 
@@ -186,13 +188,13 @@ impl<'g> Classes<'g> {
     }
 
     /// The common class of a co-consumer's inputs. All others must be arrays in memory.
-    fn runs_at(&self, id: NodeId) -> Option<Class> {
-        let mut one: Option<Class> = None;
+    fn runs_at(&self, id: NodeId) -> Option<ElementClass> {
+        let mut one: Option<ElementClass> = None;
         for input in &self.graph.nodes[id.index()].inputs {
             let class = if let Some(class) = self.guests.get(input) {
                 (*class)?
             } else if self.side.nodes.binary_search(input).is_ok() {
-                Class::Known(self.rates.output(*input)?)
+                ElementClass::Known(self.rates.output(*input)?)
             } else {
                 let mut fields = self.graph.fields(*input).into_iter();
                 match fields.all(|(n, _)| self.graph.nodes[n.index()].leaf) {
@@ -209,18 +211,18 @@ impl<'g> Classes<'g> {
     }
 
     /// The class of a co-consumer's elements, if it has any.
-    fn output(&mut self, id: NodeId, runs_at: Class) -> Option<Class> {
+    fn output(&mut self, id: NodeId, runs_at: ElementClass) -> Option<ElementClass> {
         let node = &self.graph.nodes[id.index()];
         if let Some(class) = self.rates.output(id) {
             self.know(class);
-            return Some(Class::Known(class));
+            return Some(ElementClass::Known(class));
         }
         let by = match node.node.kind {
             Kind::Filter(_) => Selector::Filter(id),
             Kind::Pack => Selector::Tags(self.graph.resolve(node.inputs[1], 0)),
             _ => return (node.node.rank > 0).then_some(runs_at),
         };
-        let new = Class::New(self.subs.len());
+        let new = ElementClass::New(self.subs.len());
         Some(*self.subs.entry((runs_at, by)).or_insert(new))
     }
 }

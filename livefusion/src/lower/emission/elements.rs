@@ -5,7 +5,7 @@ use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
 use crate::lower::placement::{Delivery, Over, Room, Spot};
-use crate::lower::scope::Column;
+use crate::lower::scope::InputColumn;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// Holds the values known so far.
 #[derive(Default)]
 pub struct Values {
-    elts: FxHashMap<(Column, Spot), Atom>,
+    elts: FxHashMap<(InputColumn, Spot), Atom>,
     scalars: FxHashMap<FieldRef, Atom>,
     /// The final values of scans.
     pub totals: FxHashMap<FieldRef, Atom>,
@@ -32,11 +32,11 @@ pub struct Values {
     /// The selection of a class's elements in a rate: a subrate's test, or a segment's length.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// Flat indices that were computed from a row and an index within it.
-    pub flat: FxHashMap<Atom, Flat>,
+    pub flat: FxHashMap<Atom, RowIndex>,
     /// The number of elements of all rows of these lengths.
     pub all_rows: FxHashMap<FieldRef, Atom>,
     /// For rates whose segments have one length: that length and the number of elements.
-    pub rows: FxHashMap<RateId, Rows>,
+    pub rows: FxHashMap<RateId, UniformRows>,
     /// Flags that tell whether a segment had an element, by the liveness guard that may skip
     /// elements.
     pub nonempty: FxHashMap<RateId, Vec<(CombId, Var)>>,
@@ -55,14 +55,14 @@ pub struct Values {
     /// Values that restart with each segment of a cursor, and their start values.
     pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
     /// Numbers of elements from the sizing loop.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<CountedSize>,
 }
 
 /// Describes an index among rows.
 ///
 /// It is `outer * length + inner`, with `inner` below `length`.
 #[derive(Clone, Copy, Debug)]
-pub struct Flat {
+pub struct RowIndex {
     /// The row.
     pub outer: Atom,
     /// The index within the row.
@@ -73,7 +73,7 @@ pub struct Flat {
 
 /// Describes segments of one length, as atoms of `init`.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows {
+pub struct UniformRows {
     /// The length of each segment.
     pub length: Atom,
     /// The number of elements of all segments.
@@ -84,7 +84,7 @@ pub struct Rows {
 ///
 /// Rates of one class may differ: an early exit makes a count smaller.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct CountedSize {
     /// The rate.
     pub rate: RateId,
     /// The counter that holds the count at the end.
@@ -115,7 +115,7 @@ impl Values {
     }
 
     /// Sets a column's element from a program point on.
-    pub fn set_column(&mut self, column: Column, spot: Spot, value: Atom) {
+    pub fn set_column(&mut self, column: InputColumn, spot: Spot, value: Atom) {
         self.elts.entry((column, spot)).or_insert(value);
     }
 
@@ -129,7 +129,7 @@ impl Values {
 
 impl Emission<'_> {
     /// Returns the current element of a column, for use at a program point.
-    pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower<Atom> {
+    pub fn elt(&mut self, column: impl Into<InputColumn>, at: Spot) -> Lower<Atom> {
         let column = column.into();
         let origin = self.placed.origin(column, at);
         let known = origin.and_then(|from| self.values.elts.get(&from));
@@ -143,7 +143,7 @@ impl Emission<'_> {
     }
 
     /// Reads a column's current element from an array, at the counter of a rate.
-    pub fn read_here(&mut self, column: Column, array: Var, spot: Spot, name: &str) {
+    pub fn read_here(&mut self, column: InputColumn, array: Var, spot: Spot, name: &str) {
         let comb = self.comb_at(column.field.0, spot);
         let index = self.index_of(column, spot.rate);
         let elt = self.scalar(name, comb, self.program.ty(array).elem());
@@ -169,7 +169,7 @@ impl Emission<'_> {
         // A function of the index is evaluated at the loop's own index. Other elements of a
         // reversed loop are stored at the reversed index.
         let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
-        let column = Column {
+        let column = InputColumn {
             mirrored,
             ..field.into()
         };

@@ -2,8 +2,8 @@
 
 use super::Emission;
 use crate::ast::{Kind, TermId};
-use crate::fusion::pull::Extent as Known;
-use crate::lower::placement::{Length, Placement};
+use crate::fusion::pull::KnownExtent as Known;
+use crate::lower::placement::{LengthSource, Placement};
 use crate::lower::{Lower, Source, generate};
 use crate::sharing::uniform::{Uniform, uniform_value};
 use crate::sharing::{FieldRef, NodeId};
@@ -169,19 +169,19 @@ impl Emission<'_> {
     }
 
     /// Returns a length, as an atom of `init`.
-    pub fn length(&mut self, length: Length, by: CombId) -> Lower<Atom> {
+    pub fn length(&mut self, length: LengthSource, by: CombId) -> Lower<Atom> {
         Ok(match length {
-            Length::Array(field) => {
+            LengthSource::Array(field) => {
                 let array = self.array(field);
                 let comb = self.comb(field.0);
                 self.array_len(array, comb)
             }
-            Length::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
-            Length::Scalar(field) => self.delayed(field, by),
-            Length::Checked(id) => generate::emit_checked(self, id)?,
-            Length::Row(lengths) => self.one_length(lengths),
-            Length::Rows(lengths) => self.all_rows(lengths),
-            Length::Nothing => Const::u64(0).into(),
+            LengthSource::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
+            LengthSource::Scalar(field) => self.delayed(field, by),
+            LengthSource::Checked(id) => generate::emit_checked(self, id)?,
+            LengthSource::Row(lengths) => self.one_length(lengths),
+            LengthSource::Rows(lengths) => self.all_rows(lengths),
+            LengthSource::Nothing => Const::u64(0).into(),
         })
     }
 

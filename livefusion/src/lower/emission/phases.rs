@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Holds the state that phases share.
 #[derive(Default)]
-pub struct Shared {
+pub struct PhaseState {
     /// The current act: its node, whether it opens a rate, and the root of its phase.
     act: Option<(NodeId, bool, RateId)>,
     /// The number of acts so far, by node, kind and phase.

@@ -1,10 +1,10 @@
 //! Rates: their counters and bounds, and updates of loop-carried values.
 
 use super::Emission;
-use super::elements::Size;
+use super::elements::CountedSize;
 use crate::fusion::ClassId;
 use crate::lower::placement::{Opening, Room, no_root};
-use crate::lower::scope::Column;
+use crate::lower::scope::InputColumn;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -203,7 +203,7 @@ impl Emission<'_> {
     /// Returns the index of a column's element in a rate's current iteration.
     ///
     /// A reversed column is indexed from the end.
-    pub fn index_of(&mut self, column: Column, rate: RateId) -> Atom {
+    pub fn index_of(&mut self, column: InputColumn, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
         let (Some(bound), true) = (bound, column.mirrored) else {
@@ -299,7 +299,7 @@ impl Emission<'_> {
     fn size(&mut self, rate: RateId, by: CombId, most: Option<Atom>) -> usize {
         let Some(known) = self.values.sizes.iter().position(|s| s.rate == rate) else {
             let counted = self.index(rate).into();
-            self.values.sizes.push(Size {
+            self.values.sizes.push(CountedSize {
                 rate,
                 counted,
                 most,

@@ -1,6 +1,6 @@
 //! Element sources: where the current element of a column comes from.
 
-use super::{Act, Column, Context, Delivery, Opening, Over, Placer, Room, Spot};
+use super::{Act, Context, Delivery, InputColumn, Opening, Over, Placer, Room, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -23,7 +23,7 @@ impl Placer<'_> {
     /// Finds a source for the current element of a column.
     ///
     /// It is made in this loop, or read from memory.
-    pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower {
+    pub fn elt(&mut self, column: impl Into<InputColumn>, at: Spot) -> Lower {
         let asked = column.into();
         // A filter's element is its input's element. Follow such inputs without recursion.
         let (mut column, mut spot) = (asked, at);
@@ -69,7 +69,7 @@ impl Placer<'_> {
     }
 
     /// The definition of a column that is visible at a program point.
-    fn visible(&self, column: Column, at: Spot) -> Option<Spot> {
+    fn visible(&self, column: InputColumn, at: Spot) -> Option<Spot> {
         let delivered = self.delivered.get(&column).map(|spots| spots.as_slice());
         let known = [self.known(&column), delivered];
         let mut known = known.into_iter().flatten().flatten().copied();
@@ -77,7 +77,7 @@ impl Placer<'_> {
     }
 
     /// Finds sources for the elements of several columns.
-    pub fn elts(&mut self, columns: &[Column], at: Spot) -> Lower {
+    pub fn elts(&mut self, columns: &[InputColumn], at: Spot) -> Lower {
         columns.iter().try_for_each(|c| self.elt(*c, at))
     }
 
@@ -88,7 +88,7 @@ impl Placer<'_> {
     }
 
     /// Notes the program point from which a column is known.
-    pub fn know(&mut self, column: Column, spot: Spot) {
+    pub fn know(&mut self, column: InputColumn, spot: Spot) {
         let known = &mut self.phases[self.current].known;
         known.entry(column).or_default().push(spot);
     }
@@ -105,7 +105,7 @@ impl Placer<'_> {
     /// A value made in this loop is known after its definition, even if it was read again since. An
     /// element that can be read anywhere has no such point, unless it was read once already. Then
     /// its further consumers use that read.
-    pub fn needs(&self, columns: &[Column]) -> Vec<Spot> {
+    pub fn needs(&self, columns: &[InputColumn]) -> Vec<Spot> {
         let mut needs = Vec::new();
         for column in columns {
             let mut at = Some(*column);
@@ -273,7 +273,7 @@ impl Placer<'_> {
 
     /// The cursor that delivers a column to a program point outside of it, and the column as known
     /// inside.
-    fn delivered_by(&self, column: Column, at: Spot) -> Option<(RateId, Column)> {
+    fn delivered_by(&self, column: InputColumn, at: Spot) -> Option<(RateId, InputColumn)> {
         let rates = &self.scope.plan.rates;
         let here = self.cursors[at.rate.index()];
         let (mut maker, mut passed) = (column.field.0, None);
@@ -283,7 +283,7 @@ impl Placer<'_> {
             let zipped = self.placed.zipped(zip)?;
             if self.cursors[zipped.attempts.index()] == here {
                 // A column of an inner zip's side is read at the inner zip's class.
-                let inside = Column {
+                let inside = InputColumn {
                     beside: passed,
                     ..column.field.into()
                 };
@@ -310,7 +310,7 @@ impl Placer<'_> {
     /// Makes a cursor deliver a column to a later program point.
     ///
     /// Inside, the column is the same.
-    pub fn deliver_to(&mut self, column: Column, cursor: RateId, at: Spot) -> Lower {
+    pub fn deliver_to(&mut self, column: InputColumn, cursor: RateId, at: Spot) -> Lower {
         if self.visible(column, at).is_none() {
             self.deliver(column, cursor, column)?;
         }
@@ -318,7 +318,7 @@ impl Placer<'_> {
     }
 
     /// Carries a delivered element to the program points after its cursor.
-    fn deliver(&mut self, column: Column, cursor: RateId, inside: Column) -> Lower<Spot> {
+    fn deliver(&mut self, column: InputColumn, cursor: RateId, inside: InputColumn) -> Lower<Spot> {
         let missing = || missing(self.scope.graph, column.field);
         let rates = &self.scope.plan.rates;
         let sided = self.placed.tree.rate(cursor).opening.sided();

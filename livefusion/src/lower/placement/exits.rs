@@ -16,10 +16,10 @@ use crate::ast::Kind;
 use crate::fusion::rates::{Selector, indexed_array};
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
-use crate::lower::scope::Scope;
+use crate::lower::scope::LoopScope;
 use crate::sharing::{FieldRef, NodeId};
-use apart::Apart;
-use asked::{Asked, Needed, by_field, only};
+use apart::GuardedCombs;
+use asked::{FieldDemand, Needed, by_field, only};
 use loop_lang::ir::RateId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -32,7 +32,7 @@ pub struct Asking {
     /// The combinators with an early exit.
     ends: FxHashSet<NodeId>,
     /// The demand on each combinator, by its consumers.
-    asked: Asked,
+    asked: FieldDemand,
 }
 
 /// Holds the exits of a phase.
@@ -41,7 +41,7 @@ pub struct Exits {
     /// The loop's combinators with an early exit.
     ends: FxHashSet<NodeId>,
     /// The combinators that need a liveness guard, because others continue.
-    apart: Apart,
+    apart: GuardedCombs,
     /// Combinators without a consumer. They may still be counted.
     unasked: FxHashSet<NodeId>,
     /// Combinators that have no consumer and are not counted.
@@ -56,13 +56,13 @@ impl Asking {
     /// Computes the demand in a loop.
     ///
     /// `order` lists its combinators in dependency order.
-    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Asking {
+    pub fn of(scope: &LoopScope<'_>, order: &[NodeId]) -> Asking {
         let ends = |n: &&NodeId| {
             scope.graph.node(**n).kind.facts().ends && scope.plan.rates.side_of(**n).is_none()
         };
         let mut asking = Asking {
             ends: order.iter().filter(ends).copied().collect(),
-            asked: Asked::default(),
+            asked: FieldDemand::default(),
         };
         if !asking.ends.is_empty() {
             asking.asked = asking.asked(scope, order);
@@ -71,9 +71,9 @@ impl Asking {
     }
 
     /// The live range of each node, from its consumers.
-    fn asked(&self, scope: &Scope<'_>, order: &[NodeId]) -> Asked {
+    fn asked(&self, scope: &LoopScope<'_>, order: &[NodeId]) -> FieldDemand {
         let (graph, rates) = (scope.graph, &scope.plan.rates);
-        let mut asked = Asked::default();
+        let mut asked = FieldDemand::default();
         for field in &scope.plan.loops[scope.at].arrays {
             let class = match scope.is_scattered(field.0) {
                 true => rates.runs_at(field.0),
@@ -125,12 +125,16 @@ impl Asking {
 }
 
 /// The innermost class with an early exit at or around a class.
-fn ending(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: Option<ClassId>) -> Option<ClassId> {
+fn ending(
+    scope: &LoopScope<'_>,
+    ends: &FxHashSet<NodeId>,
+    class: Option<ClassId>,
+) -> Option<ClassId> {
     std::iter::successors(class, |c| scope.above(*c)).find(|c| end_of(scope, ends, *c).is_some())
 }
 
 /// The combinator that ends a class, if it is in `ends`.
-fn end_of(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option<NodeId> {
+fn end_of(scope: &LoopScope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option<NodeId> {
     match scope.plan.rates.kind(class) {
         ClassKind::Sub(_, Selector::While(id)) => Some(id).filter(|id| ends.contains(id)),
         _ => None,
@@ -141,7 +145,7 @@ impl Exits {
     /// Finds the exits of a phase.
     ///
     /// `earlier` counts the live sets of earlier phases.
-    pub fn of(scope: &Scope<'_>, asking: &Asking, order: &[NodeId], earlier: u32) -> Exits {
+    pub fn of(scope: &LoopScope<'_>, asking: &Asking, order: &[NodeId], earlier: u32) -> Exits {
         let mut exits = Exits {
             ends: asking.ends.clone(),
             ..Exits::default()
@@ -195,7 +199,7 @@ impl Exits {
         exits.unasked = in_steps.filter(|id| !is_asked(id)).copied().collect();
         let idle = |id: &&NodeId| asking.asked.counted(**id) == Needed::Never;
         exits.idle = exits.unasked.iter().filter(idle).copied().collect();
-        exits.apart = Apart::of(scope, &here, &asked, &exits, earlier);
+        exits.apart = GuardedCombs::of(scope, &here, &asked, &exits, earlier);
         exits
     }
 
@@ -205,12 +209,12 @@ impl Exits {
     }
 
     /// The combinator that ends a class.
-    fn end_of(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
+    fn end_of(&self, scope: &LoopScope<'_>, class: ClassId) -> Option<NodeId> {
         end_of(scope, &self.ends, class)
     }
 
     /// The live range of the iterations over a segment, if they may end inside of a segment.
-    fn needed_within(&self, scope: &Scope<'_>, class: ClassId) -> Option<&Needed> {
+    fn needed_within(&self, scope: &LoopScope<'_>, class: ClassId) -> Option<&Needed> {
         let needed = self.needed.get(&class)?;
         let inside = |c: &ClassId| scope.is_within(*c, class);
         matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)

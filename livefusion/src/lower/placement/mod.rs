@@ -24,12 +24,12 @@ mod spots;
 mod tree;
 
 pub use elements::DECISION;
-pub use lengths::{Length, Most, Of, Room, Total};
+pub use lengths::{CountOf, LengthSource, Most, Room, Total};
 pub use show::show;
 pub use tree::{Opening, PlacedRate, Sided, Spot, Tree};
 
 use super::Lower;
-use super::scope::{Column, Scope};
+use super::scope::{InputColumn, LoopScope};
 use crate::error::ErrorKind;
 use crate::fusion::{ClassId, Rates};
 use crate::sharing::{FieldRef, NodeId};
@@ -49,7 +49,7 @@ pub struct Placement {
     pub acts: Vec<(NodeId, Act)>,
     /// For each column used at a program point: the column it is read as, and the point of its
     /// definition.
-    origins: FxHashMap<(Column, Spot), (Column, Spot)>,
+    origins: FxHashMap<(InputColumn, Spot), (InputColumn, Spot)>,
     /// Columns in memory that are read in step with one rate. `None` if they have several.
     streams: FxHashMap<FieldRef, Option<RateId>>,
     /// The zips that advance inputs on demand, outer ones first, and their rates.
@@ -75,9 +75,9 @@ pub enum Act {
     /// by this number of elements, if there is a bound.
     Bound(Option<Most>),
     /// Reads a column's element from memory at a rate's counter.
-    Read(Column, Spot),
+    Read(InputColumn, Spot),
     /// Computes a generator's elements from a rate's counter. Holds its own length, if known.
-    Generate(Column, Spot, Option<Length>),
+    Generate(InputColumn, Spot, Option<LengthSource>),
     /// Writes a field to new memory of this capacity, where its elements are defined. Each `take`
     /// in the list limits the capacity.
     Keep(u32, Spot, Option<Room>, Vec<NodeId>),
@@ -92,7 +92,7 @@ pub enum Act {
     Deliver(Delivery),
     /// Checks that a zip's inputs end together, including arrays in memory of these lengths. A
     /// merge takes from its inputs here.
-    Align(Spot, Vec<(usize, Length)>),
+    Align(Spot, Vec<(usize, LengthSource)>),
     /// Runs the combinator's own work in each iteration.
     Run(Spot),
     /// Runs the part of the combinator's work that makes these fields.
@@ -134,9 +134,9 @@ pub struct Passes {
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// Two lengths known at loop entry are equal: the actual one, and the expected one.
-    Same(Length, Length),
+    Same(LengthSource, LengthSource),
     /// A nested rate visits this number of elements in total.
-    Visited(RateId, Length),
+    Visited(RateId, LengthSource),
     /// An array that is read at a subrate's count has a further element.
     There(Count),
     /// The array and the subrate have the same number of elements at the end.
@@ -149,7 +149,7 @@ pub struct Count {
     /// The program point of the read.
     pub at: Spot,
     /// The array's length.
-    pub len: Length,
+    pub len: LengthSource,
     /// The kind of trap on a difference.
     pub kind: TrapKind,
     /// Whether the array's length is the expected one.
@@ -174,9 +174,9 @@ pub struct Delivery {
     /// The cursor.
     pub cursor: RateId,
     /// The column as known after the cursor.
-    pub column: Column,
+    pub column: InputColumn,
     /// The same column as known inside the cursor.
-    pub inside: Column,
+    pub inside: InputColumn,
     /// The program point of its definition inside.
     pub from: Spot,
     /// The program point from which it is known outside.
@@ -185,7 +185,7 @@ pub struct Delivery {
 
 impl Placement {
     /// Returns the definition of a column that is used at a program point.
-    pub fn origin(&self, column: Column, at: Spot) -> Option<(Column, Spot)> {
+    pub fn origin(&self, column: InputColumn, at: Spot) -> Option<(InputColumn, Spot)> {
         self.origins.get(&(column, at)).copied()
     }
 
@@ -261,11 +261,11 @@ pub enum Context {
 /// Builds a placement.
 pub struct Placer<'g> {
     /// The loop.
-    pub scope: Scope<'g>,
+    pub scope: LoopScope<'g>,
     /// The placement so far.
     pub placed: Placement,
     /// The program points from which columns delivered by cursors are known.
-    delivered: FxHashMap<Column, SmallVec<[Spot; 1]>>,
+    delivered: FxHashMap<InputColumn, SmallVec<[Spot; 1]>>,
     /// For a class and a rate: the part from which the class's selection (a test or a segment's
     /// length) is known.
     decided: FxHashMap<(ClassId, RateId), usize>,
@@ -291,7 +291,7 @@ struct InPhase {
     /// Its root, once open.
     root: Option<RateId>,
     /// The program points from which each column is known, in order of discovery.
-    known: FxHashMap<Column, SmallVec<[Spot; 1]>>,
+    known: FxHashMap<InputColumn, SmallVec<[Spot; 1]>>,
     /// The live ranges of its combinators.
     exits: Exits,
 }
@@ -300,7 +300,7 @@ impl<'g> Placer<'g> {
     /// Creates an empty placement of a loop.
     ///
     /// `order` lists its combinators in dependency order.
-    pub fn new(scope: Scope<'g>, order: &[NodeId]) -> Placer<'g> {
+    pub fn new(scope: LoopScope<'g>, order: &[NodeId]) -> Placer<'g> {
         let asking = Asking::of(&scope, order);
         let (mut phases, mut lives): (Vec<InPhase>, u32) = (Vec::new(), 0);
         for phase in &scope.plan.loops[scope.at].phases {
@@ -363,7 +363,7 @@ impl<'g> Placer<'g> {
     }
 
     /// The program points of this phase from which a column is known.
-    fn known(&self, column: &Column) -> Option<&[Spot]> {
+    fn known(&self, column: &InputColumn) -> Option<&[Spot]> {
         let known = self.phases[self.current].known.get(column);
         known.map(|spots| spots.as_slice())
     }

@@ -1,6 +1,8 @@
 //! Printing of a placement: the tree of rates, then the acts.
 
-use super::{Act, Check, Column, Length, Most, Opening, Over, Placement, Room, Sided, Spot, Total};
+use super::{
+    Act, Check, InputColumn, LengthSource, Most, Opening, Over, Placement, Room, Sided, Spot, Total,
+};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -46,7 +48,7 @@ impl Show<'_> {
         }
     }
 
-    fn column(&self, column: Column) -> String {
+    fn column(&self, column: InputColumn) -> String {
         self.field(column.field)
     }
 
@@ -145,16 +147,16 @@ impl Show<'_> {
         }
     }
 
-    fn length(&self, length: Length) -> String {
+    fn length(&self, length: LengthSource) -> String {
         match length {
-            Length::Array(field) => format!("length of {}", self.field(field)),
-            Length::Param(Source::Length(id)) => format!("length of {}", self.node(id)),
-            Length::Param(_) => "a parameter".into(),
-            Length::Scalar(field) => format!("scalar {}", self.field(field)),
-            Length::Row(field) => format!("each row of {}", self.field(field)),
-            Length::Rows(field) => format!("all rows of {}", self.field(field)),
-            Length::Checked(id) => format!("checked length of {}", self.node(id)),
-            Length::Nothing => "0".into(),
+            LengthSource::Array(field) => format!("length of {}", self.field(field)),
+            LengthSource::Param(Source::Length(id)) => format!("length of {}", self.node(id)),
+            LengthSource::Param(_) => "a parameter".into(),
+            LengthSource::Scalar(field) => format!("scalar {}", self.field(field)),
+            LengthSource::Row(field) => format!("each row of {}", self.field(field)),
+            LengthSource::Rows(field) => format!("all rows of {}", self.field(field)),
+            LengthSource::Checked(id) => format!("checked length of {}", self.node(id)),
+            LengthSource::Nothing => "0".into(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Program points of combinators: opens the rates that they need.
 
-use super::{Act, Column, Context, Opening, PlacedRate, Placer, Spot, no_root};
+use super::{Act, Context, InputColumn, Opening, PlacedRate, Placer, Spot, no_root};
 use crate::ast::Kind;
 use crate::fusion::rates::indexed_array;
 use crate::fusion::{ClassId, ClassKind};
@@ -37,7 +37,7 @@ impl Placer<'_> {
     /// Finds the program point of a node that uses these columns.
     ///
     /// The root of its loop must be open.
-    pub fn spot_where(&mut self, id: NodeId, columns: &[Column]) -> Lower<Spot> {
+    pub fn spot_where(&mut self, id: NodeId, columns: &[InputColumn]) -> Lower<Spot> {
         let class = self.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
         let needs = self.needs(columns);
         self.spot(id, class, &needs)
@@ -210,7 +210,7 @@ impl Placer<'_> {
     }
 
     /// Reads a column from memory at a rate's counter, or at a subrate's count.
-    pub fn read(&mut self, column: Column, spot: Spot) {
+    pub fn read(&mut self, column: InputColumn, spot: Spot) {
         let rate = self.placed.tree.elements_of(spot.rate);
         let is_sub = self.placed.tree.rate(rate).opening.is_sub();
         let class = self.scope.class_of(column);

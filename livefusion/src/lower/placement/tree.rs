@@ -7,9 +7,9 @@
 //! example to divide by a sum from the first pass. Instances and stages are added on first use, at
 //! the end of an iteration.
 
-use super::{Length, Lives, Total};
+use super::{LengthSource, Lives, Total};
 use crate::fusion::ClassId;
-use crate::lower::scope::Column;
+use crate::lower::scope::InputColumn;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::{Part, RateId};
 use rustc_hash::FxHashMap;
@@ -58,26 +58,26 @@ pub enum Opening {
     /// A root over an array in memory.
     Array(FieldRef),
     /// A root over a generator's indices.
-    Indices(Length),
+    Indices(LengthSource),
     /// A root over a zip's attempts to get an element of every side.
     Attempts,
     /// A subrate with a test of these columns in its guard.
-    Test(Vec<Column>),
+    Test(Vec<InputColumn>),
     /// A subrate whose test is known already: from an earlier instance, or from the node itself.
     Decided,
     /// A subrate of a class that runs while one class of a live set is live.
     While(Lives),
     /// An inner loop over segments of these lengths. Each length is checked against the rest of the
     /// total.
-    Segments(Column, Total),
+    Segments(InputColumn, Total),
     /// Like [`Segments`](Opening::Segments), with one length for all segments. One check before the
     /// first segment covers all of them; the rate around gives their number.
-    Rows(Column, Total),
+    Rows(InputColumn, Total),
     /// An inner loop over segments whose lengths are checked already.
     SameSegments,
     /// A cursor that is advanced on demand, over a known number of elements. Without a length it
     /// runs over the attempts of a zip or over an append's parts.
-    Cursor(Sided, Option<Length>),
+    Cursor(Sided, Option<LengthSource>),
     /// A cursor that is advanced on demand, over the elements of segments. A further cursor
     /// delivers the segments.
     Elements(Sided),
@@ -91,7 +91,7 @@ pub enum Opening {
     UsedUp,
     /// A subrate that starts a segment that is not empty, for the given rate over its elements. The
     /// lengths of all segments add up to at most the total.
-    Begins(RateId, Column, Total),
+    Begins(RateId, InputColumn, Total),
 }
 
 /// Identifies a cursor of a zip, or of an append.

@@ -306,10 +306,10 @@ fn because(graph: &Graph, crossing: &Crossing) -> String {
 /// Returns the place and first loop of every node that is computed, or in memory and used.
 fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>) {
     let mut homes = plan.loop_of.clone();
-    let mut used: Vec<Option<Users>> = vec![None; graph.nodes.len()];
+    let mut used: Vec<Option<UsePlace>> = vec![None; graph.nodes.len()];
     for r in &graph.roots {
         for (n, _) in graph.fields(*r) {
-            used[n.index()] = Some(Users::Several);
+            used[n.index()] = Some(UsePlace::Several);
         }
     }
     let mut places = vec![None; graph.nodes.len()];
@@ -322,7 +322,7 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
             None if entry.leaf => Some(Place::Input),
             None if node.kind.facts().names() => None,
             None => match used[id.index()] {
-                Some(Users::In(place)) => Some(place),
+                Some(UsePlace::In(place)) => Some(place),
                 _ => Some(Place::Free),
             },
         };
@@ -336,9 +336,9 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
                 }
                 let known = &mut used[n.index()];
                 *known = match known {
-                    None => Some(Users::In(place)),
-                    Some(Users::In(other)) if *other == place => continue,
-                    Some(_) => Some(Users::Several),
+                    None => Some(UsePlace::In(place)),
+                    Some(UsePlace::In(other)) if *other == place => continue,
+                    Some(_) => Some(UsePlace::Several),
                 };
             }
         }
@@ -348,7 +348,7 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
 
 /// The places of a node's uses.
 #[derive(Clone, Copy)]
-enum Users {
+enum UsePlace {
     In(Place),
     Several,
 }

@@ -18,7 +18,7 @@ mod text;
 
 use super::engine::Engine;
 use super::in_place::Update;
-use super::program::{CompiledLoop, Program};
+use super::program::{CompiledLoop, CompiledProgram};
 use crate::ast::Node;
 use crate::error::Result;
 use crate::fusion::rates::known_lengths;
@@ -220,7 +220,11 @@ pub struct ExplainedBytes {
 
 impl Explanation {
     /// Errors: a refused schedule.
-    pub(super) fn new(graph: &Graph, program: &Program, engine: &Engine) -> Result<Explanation> {
+    pub(super) fn new(
+        graph: &Graph,
+        program: &CompiledProgram,
+        engine: &Engine,
+    ) -> Result<Explanation> {
         let schedule = &program.plan;
         let calls = Calls::recover(graph, schedule);
         let unfused = unfused(graph, schedule, &calls);

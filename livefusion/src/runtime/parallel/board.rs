@@ -3,7 +3,7 @@
 //! It holds the next unit, the prefix of each unit, and the sums joined after all units.
 
 use super::restart::{Found, Restart};
-use super::shape::Shape;
+use super::shape::ChunkedLoop;
 use crate::runtime::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, into_inner, lock};
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The frame is paused at the end of a chunk. A thread takes one *unit* at a time. A unit is one
 /// chunk, or several chunks if nothing is joined at their ends.
 pub struct Board<'a> {
-    pub shape: &'a Shape,
+    pub shape: &'a ChunkedLoop,
     pub kernel: &'a dyn Kernel,
     pub args: &'a [Arg<'a>],
     /// Minimum steps of a unit.
@@ -77,7 +77,7 @@ struct Later {
 }
 
 /// Describes a unit that a thread has to run.
-pub struct Unit {
+pub struct WorkUnit {
     /// Its number.
     pub k: usize,
     /// Its number of steps.
@@ -110,7 +110,7 @@ impl<'a> Board<'a> {
     /// The frame is at the end of a chunk, or at a segment's beginning if units must begin there.
     /// `frames` has one frame more than the maximum number of threads.
     pub fn new(
-        shape: &'a Shape,
+        shape: &'a ChunkedLoop,
         restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
@@ -168,7 +168,7 @@ impl<'a> Board<'a> {
     }
 
     /// Claims the next unit.
-    pub fn claim(&self) -> Option<Unit> {
+    pub fn claim(&self) -> Option<WorkUnit> {
         let mut claims = lock(&self.claims);
         let Claims {
             next,
@@ -192,7 +192,7 @@ impl<'a> Board<'a> {
         }
         let k = *next;
         *next += 1;
-        Some(Unit {
+        Some(WorkUnit {
             k,
             steps: frame.words[1] - words[1],
             words,
@@ -260,7 +260,7 @@ impl<'a> Board<'a> {
     }
 
     /// Records the words at a unit's end as its sum of the next level.
-    pub fn offer(&self, unit: &mut Unit, end: &[u64]) {
+    pub fn offer(&self, unit: &mut WorkUnit, end: &[u64]) {
         let Some(chain) = self.chains.get(unit.level) else {
             return;
         };
@@ -288,7 +288,7 @@ impl<'a> Board<'a> {
     }
 
     /// Raises a unit to its next level, if its sum was joined.
-    pub fn lift(&self, unit: &mut Unit) -> bool {
+    pub fn lift(&self, unit: &mut WorkUnit) -> bool {
         let (Some(chain), Sum::Offered) = (self.chains.get(unit.level), &unit.sum) else {
             return false;
         };
@@ -317,7 +317,7 @@ impl<'a> Board<'a> {
     /// Records the sums of a unit that has run.
     pub fn deliver(&self, k: usize, words: &[u64]) {
         self.run.fetch_add(1, Ordering::Relaxed);
-        let Shape {
+        let ChunkedLoop {
             later: ids,
             own,
             plan,

@@ -3,7 +3,7 @@
 //! A worker takes units in order, finds their prefixes, runs them, and moves appended elements to
 //! their destination.
 
-use super::board::{Board, Sum, Unit};
+use super::board::{Board, Sum, WorkUnit};
 use super::run;
 use crate::runtime::sync::Wait;
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
@@ -20,7 +20,7 @@ pub struct Worker<'b, 'a> {
     /// The loop's arrays, where units append to private arrays.
     whole: Vec<Option<Held<'a>>>,
     /// Units that wait for their prefix.
-    ahead: VecDeque<Unit>,
+    ahead: VecDeque<WorkUnit>,
     /// Units whose elements wait for their destination.
     appended: VecDeque<Appended>,
     spare: Vec<Vec<Buffer>>,

@@ -1,7 +1,7 @@
 //! Floating: finds the binding regions of each term, from users to operands.
 
-use super::guard::{Shared, dependents, each_operand, users};
-use super::{Item, OUTER, Placement, Region, RegionId, Regions};
+use super::guard::{GuardedTerm, dependents, each_operand, users};
+use super::{OUTER, Region, RegionId, RegionItem, Regions, TermPlacement};
 use crate::ast::{Body, Term, TermId};
 use crate::error::ErrorKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -57,21 +57,21 @@ fn first_terms(body: &Body, loop_of: fn(&Term) -> Option<u32>) -> Vec<Option<Ter
 }
 /// The condition to enter a region from the region around it.
 #[derive(Clone, Copy)]
-pub(super) enum Entry {
+pub(super) enum RegionEntry {
     /// A test has this value.
     Arm(TermId, bool),
     /// Always: the test of a loop runs at least once.
     Test(u32),
-    /// A guard holds, by position in [`Placer::shared`].
+    /// A guard holds, by position in [`TermPlacer::shared`].
     Guard(u32),
     /// Once per iteration of a loop.
     Step,
 }
 
-pub(super) struct Placer {
-    pub placement: Placement,
+pub(super) struct TermPlacer {
+    pub placement: TermPlacement,
     /// The entry condition of each region.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RegionEntry>,
     /// The regions of the users of each term, as found so far.
     uses: Vec<Regions>,
     may_trap: Vec<bool>,
@@ -87,7 +87,7 @@ pub(super) struct Placer {
     /// The number of used results of each loop.
     used_results: Vec<u32>,
     /// Terms that are bound once, before the arms that use them; none if each arm binds its own.
-    pub shared: Option<Vec<Shared>>,
+    pub shared: Option<Vec<GuardedTerm>>,
     /// The dependents of each term: terms with it as an operand or as a test of their guard. Empty
     /// before the first guard is tried.
     users: Vec<Vec<TermId>>,
@@ -95,22 +95,22 @@ pub(super) struct Placer {
     most_copies: usize,
 }
 
-impl Placer {
+impl TermPlacer {
     /// Creates an empty placement.
     pub fn new(
         body: &Body,
         may_trap: Vec<bool>,
-        shared: Option<Vec<Shared>>,
+        shared: Option<Vec<GuardedTerm>>,
         most_copies: usize,
-    ) -> Placer {
+    ) -> TermPlacer {
         let mut used_results = vec![0; body.loops.len()];
         for data in &body.terms {
             if let Term::LoopResult(l, _) = data.term {
                 used_results[l as usize] += 1;
             }
         }
-        Placer {
-            placement: Placement {
+        TermPlacer {
+            placement: TermPlacement {
                 regions: vec![Region {
                     parent: OUTER,
                     depth: 0,
@@ -120,7 +120,7 @@ impl Placer {
                 arms: FxHashMap::default(),
                 loops: FxHashMap::default(),
             },
-            entries: vec![Entry::Step],
+            entries: vec![RegionEntry::Step],
             uses: vec![Regions::new(); body.terms.len()],
             may_trap,
             is_asked: terms_of_tests(body),
@@ -173,7 +173,7 @@ impl Placer {
         Ok(())
     }
 
-    fn region(&mut self, parent: RegionId, entry: Entry) -> RegionId {
+    fn region(&mut self, parent: RegionId, entry: RegionEntry) -> RegionId {
         self.entries.push(entry);
         let depth = self.placement.regions[parent.0 as usize].depth + 1;
         self.placement.regions.push(Region {
@@ -242,7 +242,7 @@ impl Placer {
     /// around a loop whose test uses the term.
     fn certain(&self, t: TermId, uses: Regions) -> Regions {
         if let [at] = uses.as_slice()
-            && !matches!(self.entries[at.0 as usize], Entry::Test(_))
+            && !matches!(self.entries[at.0 as usize], RegionEntry::Test(_))
         {
             return uses;
         }
@@ -257,12 +257,12 @@ impl Placer {
             }
             let parent = self.placement.regions[at.0 as usize].parent;
             let is_certain = match self.entries[at.0 as usize] {
-                Entry::Arm(test, taken) => {
+                RegionEntry::Arm(test, taken) => {
                     arms.insert((parent, test, taken));
                     arms.contains(&(parent, test, !taken))
                 }
-                Entry::Test(l) => self.first_var[l as usize].is_none_or(|v| t < v),
-                Entry::Guard(_) | Entry::Step => false,
+                RegionEntry::Test(l) => self.first_var[l as usize].is_none_or(|v| t < v),
+                RegionEntry::Guard(_) | RegionEntry::Step => false,
             };
             if is_certain {
                 all.push(parent);
@@ -301,7 +301,9 @@ impl Placer {
             entry
         });
         match (a, b) {
-            (Some(Entry::Arm(a, then)), Some(Entry::Arm(b, other))) => a == b && then != other,
+            (Some(RegionEntry::Arm(a, then)), Some(RegionEntry::Arm(b, other))) => {
+                a == b && then != other
+            }
             _ => false,
         }
     }
@@ -331,8 +333,8 @@ impl Placer {
         for x in &tests {
             self.users[x.index()].push(t);
         }
-        let inside = self.region(at, Entry::Guard(number));
-        self.shared.get_or_insert_default().push(Shared {
+        let inside = self.region(at, RegionEntry::Guard(number));
+        self.shared.get_or_insert_default().push(GuardedTerm {
             term: t,
             at,
             uses,
@@ -347,7 +349,7 @@ impl Placer {
     fn tests_known(
         &self,
         body: &Body,
-        shared: &[Shared],
+        shared: &[GuardedTerm],
         (t, at): (TermId, RegionId),
         uses: &[RegionId],
     ) -> Option<(Vec<TermId>, Vec<TermId>)> {
@@ -356,9 +358,9 @@ impl Placer {
             let mut inner = *used;
             while inner != at {
                 match self.entries[inner.0 as usize] {
-                    Entry::Arm(test, _) => tests.push(test),
-                    Entry::Guard(k) => tests.extend_from_slice(&shared[k as usize].tests),
-                    Entry::Test(_) | Entry::Step => return None,
+                    RegionEntry::Arm(test, _) => tests.push(test),
+                    RegionEntry::Guard(k) => tests.extend_from_slice(&shared[k as usize].tests),
+                    RegionEntry::Test(_) | RegionEntry::Step => return None,
                 }
                 inner = self.placement.regions[inner.0 as usize].parent;
             }
@@ -390,10 +392,10 @@ impl Placer {
     }
 
     /// Whether a term is computed before a region, on each path that enters the region.
-    fn is_bound_around(&self, shared: &[Shared], t: TermId, at: RegionId) -> bool {
+    fn is_bound_around(&self, shared: &[GuardedTerm], t: TermId, at: RegionId) -> bool {
         let is_around = |r: RegionId| {
             let home = match self.entries[r.0 as usize] {
-                Entry::Guard(k) if shared[k as usize].term == t => shared[k as usize].at,
+                RegionEntry::Guard(k) if shared[k as usize].term == t => shared[k as usize].at,
                 _ => r,
             };
             self.meet(home, at) == home
@@ -426,8 +428,8 @@ impl Placer {
                 let arms = match self.arms_of_next(body, t, *c, region) {
                     Some(arms) => arms,
                     None => {
-                        let [then, other] =
-                            [true, false].map(|taken| self.region(region, Entry::Arm(*c, taken)));
+                        let [then, other] = [true, false]
+                            .map(|taken| self.region(region, RegionEntry::Arm(*c, taken)));
                         (then, other)
                     }
                 };
@@ -491,8 +493,8 @@ impl Placer {
         self.loop_regions[l as usize] = regions.clone();
         for region in regions {
             // The step runs after the test of the same iteration and can use the terms bound there.
-            let test = self.region(region, Entry::Test(l));
-            let step = self.region(test, Entry::Step);
+            let test = self.region(region, RegionEntry::Test(l));
+            let step = self.region(test, RegionEntry::Step);
             self.placement.loops.insert((l, region), (test, step));
             scalar_loop.start.iter().for_each(|s| self.used(*s, region));
             self.used(scalar_loop.test, test);
@@ -514,7 +516,7 @@ impl Placer {
                     }
                     Term::Param(_) | Term::Lit(_) | Term::LoopResult(..) => continue,
                     Term::Cond(..) if self.is_later_field(t, region) => continue,
-                    _ => Item::Term(t),
+                    _ => RegionItem::Term(t),
                 };
                 self.placement.regions[region.0 as usize].items.push(item);
             }
@@ -525,7 +527,7 @@ impl Placer {
                 for region in self.loop_regions[l as usize].clone() {
                     self.placement.regions[region.0 as usize]
                         .items
-                        .push(Item::Loop(l));
+                        .push(RegionItem::Loop(l));
                 }
             }
         }

@@ -9,18 +9,18 @@
 
 use super::super::budget;
 use super::super::free::is_alias;
-use super::super::problem::{Class, Item};
+use super::super::problem::{Class, ClusterItem};
 use super::super::reason::Reason;
-use super::Builder;
+use super::ProblemBuilder;
 use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind};
 use crate::fusion::sides::Side;
 use crate::sharing::NodeId;
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Adds the nodes that a zip computes on demand to its item, including nested zips. All other
     /// operands are in memory.
-    pub(super) fn sides(&mut self, zip: NodeId, item: &mut Item) {
+    pub(super) fn sides(&mut self, zip: NodeId, item: &mut ClusterItem) {
         let (mut zips, mut nodes) = (vec![zip], Vec::<NodeId>::new());
         while let Some(zip) = zips.pop() {
             for (k, side) in self.rates.sides(zip).unwrap_or_default().iter().enumerate() {
@@ -58,7 +58,7 @@ impl Builder<'_> {
     }
 
     /// Makes the classes of a zip input, for its co-consumers.
-    fn host(&mut self, host: (NodeId, usize), side: &Side, item: &mut Item) {
+    fn host(&mut self, host: (NodeId, usize), side: &Side, item: &mut ClusterItem) {
         for level in &side.levels {
             let mut class = self.rates.now(level.delivers);
             loop {

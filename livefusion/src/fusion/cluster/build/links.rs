@@ -1,15 +1,15 @@
 //! Dependencies of an item: fusible operands, and operands that must be complete.
 
-use super::super::problem::{Class, Item, Stream};
+use super::super::problem::{Class, ClusterItem, StreamRead};
 use super::super::reason::Reason;
-use super::Builder;
+use super::ProblemBuilder;
 use crate::ast::{Capture, Kind};
 use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Links an item to the makers of a node's inputs.
-    pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
+    pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
             let base = node.node.kind.facts().has_base && i == 0;
@@ -39,7 +39,7 @@ impl Builder<'_> {
             if let (Some(maker), Some(class)) = (twin, self.rates.runs_at(id)) {
                 let class = self.class_for(id, class);
                 item.link(maker, None);
-                item.stream(Stream {
+                item.stream(StreamRead {
                     maker: Some(maker),
                     class,
                 });
@@ -62,14 +62,19 @@ impl Builder<'_> {
     }
 
     /// Links an item to the makers of a node's fields.
-    pub(super) fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+    pub(super) fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
             self.link_to_maker(n, prevents, item);
         }
     }
 
     /// Links an item to the node that makes a field.
-    pub(super) fn link_to_maker(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+    pub(super) fn link_to_maker(
+        &self,
+        n: NodeId,
+        prevents: Option<Reason>,
+        item: &mut ClusterItem,
+    ) {
         if let Some(maker) = self.built.item_of[n.index()] {
             let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(..));
             let complete = scattered.then_some(Reason::ScatterResult);
@@ -78,7 +83,7 @@ impl Builder<'_> {
     }
 
     /// Adds an input that is consumed element by element, at the class of this number.
-    pub(super) fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut Item) {
+    pub(super) fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut ClusterItem) {
         let Some(at) = at else {
             return;
         };
@@ -86,7 +91,7 @@ impl Builder<'_> {
             let named = self.rates.named(self.graph, (input, field));
             // A column that a zip advances on demand comes from the zip, at its class.
             if let Some(maker) = named.zip.map(|z| self.built.item_of[z.index()]) {
-                item.stream(Stream { maker, class: at });
+                item.stream(StreamRead { maker, class: at });
                 continue;
             }
             let (n, beside) = (named.field.0, named.beside.is_some());
@@ -104,12 +109,12 @@ impl Builder<'_> {
             {
                 item.link(maker, Some(Reason::NoCommonRate));
             }
-            item.stream(Stream { maker, class: at });
+            item.stream(StreamRead { maker, class: at });
         }
     }
 
     /// Links a free generator's captures and length to the loop of its user.
-    pub(super) fn link_free(&self, input: NodeId, at: NodeId, item: &mut Item) {
+    pub(super) fn link_free(&self, input: NodeId, at: NodeId, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(input) {
             if self.free[n.index()] {
                 let node = &self.graph.nodes[n.index()];
@@ -130,14 +135,14 @@ impl Builder<'_> {
 
     /// A merge reads some inputs at positions of its own. Such an input is complete before the
     /// loop, or inlined from complete operands.
-    pub(super) fn link_position(&self, id: NodeId, input: usize, item: &mut Item) {
+    pub(super) fn link_position(&self, id: NodeId, input: usize, item: &mut ClusterItem) {
         if self.rates.is_at_position(self.graph, id, input) {
             let read = self.graph.nodes[id.index()].inputs[input];
             self.link_captured(read, Some(Reason::RatesDiffer), item);
         }
     }
 
-    pub(super) fn link_captures(&self, id: NodeId, item: &mut Item) {
+    pub(super) fn link_captures(&self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
         let is_scalar = self.rates.runs_at(id).is_none();
         let kind = &node.node.kind;
@@ -157,7 +162,7 @@ impl Builder<'_> {
 
     /// As [`link_to`](Self::link_to), for a captured node. An inlined array is computed at each
     /// read, from operands that are complete.
-    fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+    fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
             if !self.pulls.stands_for_others(n) {
                 let costly = self.pulls.is_costly(n) && prevents == Some(Reason::RandomAccess);
@@ -181,7 +186,7 @@ impl Builder<'_> {
 
     /// Links a delayed length. It must be known before the loop. The length of an array that a loop
     /// discovers is known wherever the array is.
-    pub(super) fn link_length(&self, id: NodeId, item: &mut Item) {
+    pub(super) fn link_length(&self, id: NodeId, item: &mut ClusterItem) {
         let mut generator = id;
         while let Some(length) = self.graph.nodes[generator.index()].length {
             match indexed_array(self.graph, generator) {
@@ -200,7 +205,7 @@ impl Builder<'_> {
 
     /// As [`link_length`](Self::link_length), for free generators among an input's fields. Their
     /// lengths must be known before the loop.
-    pub(super) fn link_lengths_before(&self, input: NodeId, item: &mut Item) {
+    pub(super) fn link_lengths_before(&self, input: NodeId, item: &mut ClusterItem) {
         for (generator, _) in self.graph.fields(input) {
             let length = self.graph.nodes[generator.index()].length;
             if let Some(length) = length.filter(|_| self.free[generator.index()]) {
@@ -212,7 +217,7 @@ impl Builder<'_> {
     /// Links the arrays that decide an item's classes: lengths of segments and tags of filters.
     /// They are ready before the elements that they select. The links stop at the item's floor,
     /// because its loop has no classes above that. Dependents of the item have no item yet.
-    pub(super) fn link_deciding(&self, item: &mut Item) {
+    pub(super) fn link_deciding(&self, item: &mut ClusterItem) {
         for class in item.at.clone() {
             let above = |c: usize| self.built.problem.classes[c].parent();
             let path = || std::iter::successors(Some(class), |c| above(*c));

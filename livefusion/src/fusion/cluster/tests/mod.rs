@@ -6,8 +6,8 @@
 mod problems;
 
 use super::*;
-use loops::{Loops, Member};
-use problem::{Class, Field, Item};
+use loops::{Member, OpenLoops};
+use problem::{Class, ClusterItem, DataField};
 use problems::{Rng, brute_force, random};
 use smallvec::{SmallVec, smallvec};
 
@@ -104,16 +104,16 @@ fn one_problem_has_one_answer() {
 
 #[test]
 fn cluster_may_put_a_producer_behind_a_subrates_consumer() {
-    let field = |maker, stored| Field {
+    let field = |maker, stored| DataField {
         bytes: 64,
         maker,
         stored,
     };
-    let item = |at: usize, makes: &[usize], uses: usize| Item {
+    let item = |at: usize, makes: &[usize], uses: usize| ClusterItem {
         at: smallvec![at],
         makes: SmallVec::from_slice(makes),
         uses: vec![uses],
-        ..Item::default()
+        ..ClusterItem::default()
     };
     // A filter. After its loop come an array as long as the filter's result, a map, and a pack of
     // the map with an equally long result.
@@ -148,7 +148,7 @@ fn filled_in_order(
     partition: &Partition,
     rng: &mut Rng,
 ) -> Option<Vec<(Option<usize>, Vec<usize>)>> {
-    let mut loops = Loops::new(problem);
+    let mut loops = OpenLoops::new(problem);
     loops.open_all(partition.count());
     let mut rest: Vec<(Member, usize)> = partition.members().collect();
     while !rest.is_empty() {

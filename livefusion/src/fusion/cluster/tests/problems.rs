@@ -4,7 +4,7 @@ use crate::fusion::Reason;
 use crate::fusion::cluster::again;
 use crate::fusion::cluster::loops::Member;
 use crate::fusion::cluster::problem::{
-    Class, Cost, Field, Item, Link, Partition, Problem, Stream, WRITE,
+    Class, ClusterItem, Cost, DataField, Link, Partition, Problem, StreamRead, WRITE,
 };
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -117,7 +117,7 @@ impl Generator {
             };
             at = self.problem.classes[parent];
         }
-        self.problem.fields.push(Field {
+        self.problem.fields.push(DataField {
             bytes: size * length,
             maker,
             stored: false,
@@ -129,16 +129,16 @@ impl Generator {
 
     fn scalar(&mut self, maker: usize) {
         self.scalars.push((maker, self.problem.fields.len()));
-        self.problem.fields.push(Field {
+        self.problem.fields.push(DataField {
             maker: Some(maker),
-            ..Field::default()
+            ..DataField::default()
         });
     }
 
     fn item(&mut self, i: usize) {
         let appends = if self.phases.is_some() { 12 } else { 0 };
         let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5, 4, 8, appends];
-        let mut item = Item::default();
+        let mut item = ClusterItem::default();
         let (field, class) = self.some_array();
         match self.rng.weighted(kinds) {
             0 => {
@@ -282,7 +282,7 @@ impl Generator {
         self.arrays[self.rng.range(from, self.arrays.len() - 1)]
     }
 
-    fn zip(&mut self, item: &mut Item, class: usize) {
+    fn zip(&mut self, item: &mut ClusterItem, class: usize) {
         let others = self.arrays.iter().filter(|a| a.1 == class);
         let others: Vec<usize> = others.map(|a| a.0).collect();
         if self.rng.chance(40) {
@@ -291,7 +291,7 @@ impl Generator {
         }
     }
 
-    fn consume(&mut self, item: &mut Item, field: usize, class: usize) {
+    fn consume(&mut self, item: &mut ClusterItem, field: usize, class: usize) {
         let maker = self.problem.fields[field].maker;
         if let Some(maker) = maker {
             item.link(maker, None);
@@ -304,14 +304,14 @@ impl Generator {
         if !item.at.contains(&class) {
             item.at.push(class);
         }
-        item.streams.push(Stream { maker, class });
+        item.streams.push(StreamRead { maker, class });
         if !item.uses.contains(&field) {
             item.uses.push(field);
         }
     }
 
     /// Adds captured scalars and random access to an item.
-    fn prevent(&mut self, item: &mut Item) {
+    fn prevent(&mut self, item: &mut ClusterItem) {
         if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
             let (scalar, field) = self.rng.pick(&self.scalars);
             if scalar < self.problem.items.len() {
