@@ -45,7 +45,7 @@ pub struct ClassId(pub(super) u32);
 
 impl fmt::Display for ClassId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "r{}", self.0)
+        write!(f, "c{}", self.0)
     }
 }
 
