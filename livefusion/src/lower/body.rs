@@ -5,7 +5,7 @@
 use super::Lower;
 use super::Source;
 use super::emission::{Emission, RowIndex};
-use super::placement::Spot;
+use super::placement::Point;
 use super::pull::{self, KnownElements};
 use super::scope::InputColumn;
 use crate::ast::{Body, Ensure, Term, TermId, divides_all};
@@ -65,7 +65,7 @@ pub fn used_args(
     inline: &Inline,
     body: &Body,
     columns: &[InputColumn],
-    at: Spot,
+    at: Point,
 ) -> Lower<Vec<Atom>> {
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     for k in used_params(body, inline.wanted.as_deref()) {

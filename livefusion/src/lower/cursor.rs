@@ -32,7 +32,7 @@
 
 use super::emission::Emission;
 use super::placement::{
-    Act, Context, LengthSource, Most, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped,
+    Act, Context, LengthSource, Most, Opening, PlacedRate, Placer, Point, Sided, Total, Zipped,
     no_root,
 };
 use super::scope::InputColumn;
@@ -142,8 +142,8 @@ fn open_stream(
             }
         },
     };
-    let spot = Spot::first(around);
-    Ok(p.open_within(node, spot, class, opening).rate)
+    let point = Point::first(around);
+    Ok(p.open_within(node, point, class, opening).rate)
 }
 
 /// Opens the subrate that looks for the next segment, in a cursor over elements.
@@ -288,19 +288,19 @@ fn in_memory(p: &Placer<'_>, zip: NodeId) -> Vec<usize> {
 ///
 /// At this point all sides have an element, or all have ended and the loop is left. The zip's
 /// elements belong to the subrate that follows.
-pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = place_sides(p, id)?;
+    let point = place_sides(p, id)?;
     let lens = lengths_in_memory(p, id);
-    p.act(id, Act::Align(spot, lens));
-    p.set_decided(class, spot);
-    p.spot(id, class, &[])
+    p.act(id, Act::Align(point, lens));
+    p.set_decided(class, point);
+    p.point(id, class, &[])
 }
 
 /// Places a zip's sides down to their deliveries.
 ///
 /// Returns the program point after all of them.
-pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
     let plan = p.scope.plan;
     let rates = &plan.rates;
     let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
@@ -308,7 +308,7 @@ pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     for (side, cursors) in sides.iter().zip(&zipped.sides) {
         let input = p.scope.inputs(id)[side.inputs[0]];
         let outside = p.go_inside(Some(Context::Cursor(cursors[0])));
-        p.spot(input, rates.now(side.class), &[])?;
+        p.point(input, rates.now(side.class), &[])?;
         p.go_inside(outside);
     }
     Ok(p.placed.tree.behind_all(zipped.attempts))
@@ -353,7 +353,7 @@ fn begin(
     (side, level): (&Side, &CursorLevel),
     elements: RateId,
     segments: RateId,
-) -> Lower<Spot> {
+) -> Lower<Point> {
     let lengths = level.segments.ok_or_else(no_root)?;
     let rates = &p.scope.plan.rates;
     let class = rates.now(level.class);
@@ -363,8 +363,8 @@ fn begin(
         beside,
         ..lengths.into()
     };
-    let spot = p.placed.tree.end(segments);
-    p.elt(lengths, spot)?;
+    let point = p.placed.tree.end(segments);
+    p.elt(lengths, point)?;
     let total = total(p, side, class);
     let node = p.placed.tree.rate(elements).node;
     let rate = p.open(PlacedRate {
@@ -375,7 +375,7 @@ fn begin(
         opening: Opening::Begins(elements, lengths, total),
         parts: Vec::new(),
     });
-    Ok(Spot::first(rate))
+    Ok(Point::first(rate))
 }
 
 /// Emits the root rate of a zip's loop.
@@ -436,7 +436,7 @@ pub fn emit_begin(
     rate: RateId,
     (elements, lengths, total): (RateId, InputColumn, Total),
 ) -> Lower {
-    let at = e.placed.tree.child_spot(rate).ok_or_else(no_root)?;
+    let at = e.placed.tree.child_point(rate).ok_or_else(no_root)?;
     let len = e.elt(lengths, at)?;
     let comb = e.unhomed_comb(node);
     let rate = e.open_sub(comb, at.rate);
@@ -514,15 +514,15 @@ fn emit_most(e: &mut Emission<'_>, comb: CombId, most: &Most) -> Lower<Atom> {
 pub fn emit_align(
     e: &mut Emission<'_>,
     id: NodeId,
-    spot: Spot,
+    point: Point,
     lens: &[(usize, LengthSource)],
 ) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     if sides::end_apart(e.scope.graph, id) {
         // The first side to end leaves the loop.
         let all = Const::bool(true).into();
-        e.values.tests.insert((class, spot.rate), all);
+        e.values.tests.insert((class, point.rate), all);
         return Ok(());
     }
     let states = states(e, id, comb, lens)?;
@@ -538,7 +538,7 @@ pub fn emit_align(
         all = e.emit(comb, Section::Body, "all", Op::And, &both).into();
     }
     e.leave_unless(comb, all);
-    e.values.tests.insert((class, spot.rate), all);
+    e.values.tests.insert((class, point.rate), all);
     Ok(())
 }
 

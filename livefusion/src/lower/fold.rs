@@ -25,7 +25,7 @@ use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::operators;
-use super::placement::{Opening, Placer, Spot};
+use super::placement::{Opening, Placer, Point};
 use crate::ast::{Body, Fold, FoldStyle, Kind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -36,19 +36,19 @@ use std::ops::Range;
 /// Places a fold in step with its inputs.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let all = 0..p.scope.inputs(id).len();
-    let spot = p.spot_of(id, all.clone())?;
-    p.input_elts(id, all, spot)?;
-    p.run(id, spot);
+    let point = p.point_of(id, all.clone())?;
+    p.input_elts(id, all, point)?;
+    p.run(id, point);
     Ok(())
 }
 
 /// Emits a fold.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::Fold(fold) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
     let (owner, all) = (e.owner(), 0..e.scope.inputs(id).len());
-    let values = fold_at(e, id, fold, all, (spot, owner))?;
+    let values = fold_at(e, id, fold, all, (point, owner))?;
     e.values.set_scalars(id, values);
     Ok(())
 }
@@ -61,16 +61,16 @@ pub(super) fn fold_at(
     id: NodeId,
     fold: &Fold,
     inputs: Range<usize>,
-    (spot, owner): (Spot, RateId),
+    (point, owner): (Point, RateId),
 ) -> Lower<Vec<Atom>> {
-    let comb = e.comb_at(id, spot);
-    let elements = elements(e, id, inputs, spot)?;
+    let comb = e.comb_at(id, point);
+    let elements = elements(e, id, inputs, point)?;
     let start = start(e, id, fold)?;
     let f = FoldEmission {
         id,
         carried: Accumulators {
             comb,
-            rate: spot.rate,
+            rate: point.rate,
             owner,
         },
         fold,
@@ -80,7 +80,7 @@ pub(super) fn fold_at(
     // The elements of a segment in a subrate are not counted. A flag tells whether there was one.
     let unseen = matches!(fold.style, FoldStyle::First)
         && f.carried.is_segmented(e)
-        && e.program.rate(spot.rate).kind.is_sub();
+        && e.program.rate(point.rate).kind.is_sub();
     match (&fold.style, plain(&fold.step)) {
         (FoldStyle::Sequential, _) => f.sequential(e),
         (FoldStyle::Exact(join), _) => f.joined(e, join, Order::Exact),
@@ -96,10 +96,10 @@ pub(super) fn elements(
     e: &mut Emission<'_>,
     id: NodeId,
     inputs: Range<usize>,
-    spot: Spot,
+    point: Point,
 ) -> Lower<Vec<Atom>> {
     let columns = e.scope.columns(id, inputs);
-    columns.into_iter().map(|c| e.elt(c, spot)).collect()
+    columns.into_iter().map(|c| e.elt(c, point)).collect()
 }
 
 /// Returns whether a fold's function uses captured values.

@@ -4,7 +4,7 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Act, LengthSource, Opening, Placer, Spot, no_root};
+use super::placement::{Act, LengthSource, Opening, Placer, Point, no_root};
 use super::scope::{InputColumn, LoopScope};
 use super::{Lower, Source};
 use crate::ast::{Kind, Len};
@@ -23,8 +23,8 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     }
     p.enter(id, &[id])?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = p.spot(id, class, &[])?;
-    place_at(p, (id, 0).into(), spot)?;
+    let point = p.point(id, class, &[])?;
+    place_at(p, (id, 0).into(), point)?;
     Ok(())
 }
 
@@ -34,27 +34,27 @@ fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lo
     p.enter(id, &makers)?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let needs = p.needs(columns);
-    let spot = p.spot(id, class, &needs)?;
+    let point = p.point(id, class, &needs)?;
     for (field, demanded) in p.scope.demanded(id).into_iter().enumerate() {
         if demanded {
-            p.elt(columns[field], spot)?;
+            p.elt(columns[field], point)?;
         }
     }
-    p.run(id, spot);
-    p.know_all(id, spot);
+    p.run(id, point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Emits a `reverse` in the loop of its source.
 ///
 /// Its elements are those of its source.
-pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
-    e.comb_at(id, spot);
+pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+    e.comb_at(id, point);
     let columns = e.scope.mirrored(id).unwrap_or_default();
     let demanded = e.scope.demanded(id);
     for (field, column) in (0..).zip(columns).filter(|(f, _)| demanded[*f as usize]) {
-        let value = e.elt(column, spot)?;
-        e.values.set_column((id, field).into(), spot, value);
+        let value = e.elt(column, point)?;
+        e.values.set_column((id, field).into(), point, value);
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
 ///
 /// They are computed in the generator's rate around the use. For an unfused input, the rate is the
 /// consumer's. Returns the program point of their definition.
-pub fn place_at(p: &mut Placer<'_>, column: InputColumn, at: Spot) -> Lower<Spot> {
+pub fn place_at(p: &mut Placer<'_>, column: InputColumn, at: Point) -> Lower<Point> {
     let id = column.field.0;
     let array = indexed_here(p, id);
     let own = match array {
@@ -89,20 +89,20 @@ pub fn place_at(p: &mut Placer<'_>, column: InputColumn, at: Spot) -> Lower<Spot
         None => p.scope.plan.rates.output(id).ok_or_else(no_root)?,
     };
     let around = p.placed.tree.around(at.rate, column.beside.unwrap_or(own));
-    let spot = match around {
-        Some(rate) => Spot::first(rate),
-        None => Spot::first(p.root()?),
+    let point = match around {
+        Some(rate) => Point::first(rate),
+        None => Point::first(p.root()?),
     };
     let len = array.is_none().then(|| p.generator_len(id));
     if column.beside.is_none() {
-        p.runs_over(id, spot);
+        p.runs_over(id, point);
     }
-    p.act(id, Act::Generate(column, spot, len));
+    p.act(id, Act::Generate(column, point, len));
     for field in 0..p.scope.graph.node(id).types.len() as u32 {
         let field = (id, field);
-        p.know(InputColumn { field, ..column }, spot);
+        p.know(InputColumn { field, ..column }, point);
     }
-    Ok(spot)
+    Ok(point)
 }
 
 /// The array that a generator counts, if this loop has the array's rate. Then its length need not
@@ -202,15 +202,15 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: LengthSource) -> Lower {
 pub fn emit(
     e: &mut Emission<'_>,
     column: InputColumn,
-    spot: Spot,
+    point: Point,
     len: Option<LengthSource>,
 ) -> Lower {
     let id = column.field.0;
     let Kind::Generate(_, body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
-    let index = e.index_of(column, spot.rate);
+    let comb = e.comb_at(id, point);
+    let index = e.index_of(column, point.rate);
     if let Some(len) = len {
         e.length(len, comb)?;
     }
@@ -219,7 +219,7 @@ pub fn emit(
     for (field, value) in values.into_iter().enumerate() {
         let field = (id, field as u32);
         e.values
-            .set_column(InputColumn { field, ..column }, spot, value);
+            .set_column(InputColumn { field, ..column }, point, value);
     }
     Ok(())
 }

@@ -19,7 +19,7 @@
 //! array in memory is read at a subrate's count, the first missing element traps.
 
 use super::emission::Emission;
-use super::placement::{Act, Check, Context, Count, CountOf, LengthSource, Placer, Spot};
+use super::placement::{Act, Check, Context, Count, CountOf, LengthSource, Placer, Point};
 use super::{Lower, Source, generate, take_while};
 use crate::ast::{BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
@@ -34,7 +34,7 @@ use std::ops::Range;
 /// Checks the lengths of inputs that are consumed together at a program point.
 ///
 /// They must have as many elements as the class there.
-pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     // A single input needs no check.
     if inputs.len() > 1 {
         check(p, id, inputs, at);
@@ -42,7 +42,7 @@ pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: 
 }
 
 /// Checks each of these inputs against the class of the rate at a point.
-pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     let rate = p.placed.tree.elements_of(at.rate);
     let opening = &p.placed.tree.rate(rate).opening;
     let class = p.scope.consumes_at(id);
@@ -118,7 +118,7 @@ fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: LengthSource) {
 
 /// Checks inputs of a subrate. Fused inputs have its length by construction; arrays in memory are
 /// read at its count.
-fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     let rates = &p.scope.plan.rates;
     let on_first = rates.is_beside(id, inputs.start);
     let kind = match p.scope.graph.node(id).kind.facts().by_segments.cut() {

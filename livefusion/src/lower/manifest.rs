@@ -6,7 +6,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::{LengthSource, Spot};
+use super::placement::{LengthSource, Point};
 use super::scope::InputColumn;
 use crate::sharing::FieldRef;
 
@@ -21,8 +21,8 @@ pub fn emit_open(e: &mut Emission<'_>, field: FieldRef) -> Lower {
 /// Emits the read of a column's current element.
 ///
 /// The index is a rate's counter, or a subrate's count.
-pub fn emit_read(e: &mut Emission<'_>, column: InputColumn, spot: Spot) {
-    e.comb_at(column.field.0, spot);
+pub fn emit_read(e: &mut Emission<'_>, column: InputColumn, point: Point) {
+    e.comb_at(column.field.0, point);
     let array = e.array(column.field);
-    e.read_here(column, array, spot, "elt");
+    e.read_here(column, array, point, "elt");
 }

@@ -15,7 +15,7 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Act, LengthSource, Opening, PlacedRate, Placer, Sided, Spot, no_root};
+use super::placement::{Act, LengthSource, Opening, PlacedRate, Placer, Point, Sided, no_root};
 use super::pull::{self, KnownElements};
 use super::scope::{InputColumn, LoopScope};
 use super::{Lower, cursor};
@@ -51,18 +51,18 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
         return Ok(());
     };
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = cursor::place_sides(p, id)?;
+    let point = cursor::place_sides(p, id)?;
     let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
     for (column, input) in used_columns(&p.scope, id, body).into_iter().flatten() {
         if let Some(side) = side_of(&p.scope, id, input) {
-            p.deliver_to(column, zipped.sides[side][0], spot)?;
+            p.deliver_to(column, zipped.sides[side][0], point)?;
         }
     }
     let lens = cursor::lengths_in_memory(p, id);
-    p.act(id, Act::Align(spot, lens));
-    p.know_all(id, spot);
-    p.set_decided(class, spot);
-    p.spot(id, class, &[])?;
+    p.act(id, Act::Align(point, lens));
+    p.know_all(id, point);
+    p.set_decided(class, point);
+    p.point(id, class, &[])?;
     Ok(())
 }
 
@@ -123,10 +123,10 @@ pub fn emit(
     e: &mut Emission<'_>,
     id: NodeId,
     body: &Body,
-    (spot, lens): (Spot, &[(usize, LengthSource)]),
+    (point, lens): (Point, &[(usize, LengthSource)]),
 ) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     let columns = used_columns(&e.scope, id, body);
     let mut inputs = Vec::new();
@@ -140,12 +140,12 @@ pub fn emit(
             .collect();
         let input = match lens.iter().find(|(input, _)| *input == k) {
             Some((_, len)) => at_position(e, comb, (*len, &own), &mut args)?,
-            None => on_side(e, (id, k), (spot, &own), &mut args)?,
+            None => on_side(e, (id, k), (point, &own), &mut args)?,
         };
         args[columns.len() + k] = input.live;
         inputs.push(input);
     }
-    args[columns.len() + inputs.len()] = e.index(spot.rate).into();
+    args[columns.len() + inputs.len()] = e.index(point.rate).into();
     let inline = Inline {
         wanted: Some(wanted(&e.scope, id)),
         ..Inline::new(id, 0, comb, Section::Body)
@@ -155,7 +155,7 @@ pub fn emit(
     for (input, take) in inputs.iter().zip(&values) {
         let both = [*take, input.live];
         let take: Atom = e.emit(comb, Section::Body, "take", Op::And, &both).into();
-        go_on(e, comb, spot.rate, (input.goes_on, take))?;
+        go_on(e, comb, point.rate, (input.goes_on, take))?;
         any = Some(match any {
             Some(any) => {
                 let either = [any, take];
@@ -181,9 +181,9 @@ pub fn emit(
     }
     e.leave_unless(comb, any);
     let all = Const::bool(true).into();
-    e.values.tests.insert((class, spot.rate), all);
+    e.values.tests.insert((class, point.rate), all);
     let element = values[inputs.len() + MERGE_CHECK..].iter().copied();
-    e.values.set_elts(id, spot, element);
+    e.values.set_elts(id, point, element);
     Ok(())
 }
 
@@ -191,7 +191,7 @@ pub fn emit(
 fn on_side(
     e: &mut Emission<'_>,
     (id, input): (NodeId, usize),
-    (spot, columns): (Spot, &[(usize, InputColumn)]),
+    (point, columns): (Point, &[(usize, InputColumn)]),
     args: &mut [Atom],
 ) -> Lower<MergeInput> {
     let zipped = e.placed.zipped(id).ok_or_else(no_root)?;
@@ -201,7 +201,7 @@ fn on_side(
     let live = e.values.live.get(&cursor).copied().ok_or_else(no_root)?;
     let need = asks.and_then(|r| e.values.needed.get(&r).copied());
     for (at, column) in columns {
-        args[*at] = e.elt(*column, spot)?;
+        args[*at] = e.elt(*column, point)?;
     }
     Ok(MergeInput {
         live: live.into(),

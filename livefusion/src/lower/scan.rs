@@ -14,7 +14,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use super::fold::{Accumulators, elements, has_captures, start};
 use super::operators;
-use super::placement::{Placer, Spot};
+use super::placement::{Placer, Point};
 use crate::ast::{Fold, FoldStyle, Kind, ScanKind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -27,20 +27,20 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     if p.is_unasked(id) {
         return Ok(());
     }
-    let spot = p.spot_of(id, 0..1)?;
-    p.input_elts(id, 0..1, spot)?;
-    p.run(id, spot);
-    p.know_all(id, spot);
+    let point = p.point_of(id, 0..1)?;
+    p.input_elts(id, 0..1, point)?;
+    p.run(id, point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Emits a scan.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::Scan(fold, kind) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
     let owner = e.owner();
-    let accs = scan_at(e, id, (fold, *kind), 0..1, (spot, owner))?;
+    let accs = scan_at(e, id, (fold, *kind), 0..1, (point, owner))?;
     let totals = (0..)
         .zip(accs)
         .map(|(field, acc)| ((id, field), acc.into()));
@@ -57,17 +57,17 @@ pub(super) fn scan_at(
     id: NodeId,
     (fold, kind): (&Fold, ScanKind),
     inputs: Range<usize>,
-    (spot, owner): (Spot, RateId),
+    (point, owner): (Point, RateId),
 ) -> Lower<Vec<Var>> {
-    let comb = e.comb_at(id, spot);
-    let elements = elements(e, id, inputs, spot)?;
+    let comb = e.comb_at(id, point);
+    let elements = elements(e, id, inputs, point)?;
     let start = start(e, id, fold)?;
     let anew = e.is_cursor(owner).then_some(owner);
     let s = Scanning {
         id,
         carried: Accumulators {
             comb,
-            rate: spot.rate,
+            rate: point.rate,
             owner: anew.map_or(owner, |_| e.owner()),
         },
         fold,
@@ -76,9 +76,9 @@ pub(super) fn scan_at(
     };
     let running = match plain(&fold.step) {
         _ if anew.is_some() => s.sequential(e, owner)?,
-        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e, spot.rate)?,
+        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e, point.rate)?,
         Some(ops) => s.plain(e, &ops),
-        None if has_captures(fold) => s.sequential(e, spot.rate)?,
+        None if has_captures(fold) => s.sequential(e, point.rate)?,
         None => s.lifted(e)?,
     };
     if let Some(elements) = anew {
@@ -93,7 +93,7 @@ pub(super) fn scan_at(
         } else {
             r.inclusive
         };
-        e.values.set_column((id, field as u32).into(), spot, value);
+        e.values.set_column((id, field as u32).into(), point, value);
         accs.push(r.acc);
     }
     Ok(accs)

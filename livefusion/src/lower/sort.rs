@@ -25,7 +25,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let from = segments::place_segmented(p, id)?;
     p.input_elts(id, 1..2, from)?;
     let pass = p.placed.tree.loop_rate(from.rate);
-    let behind = p.placed.tree.child_spot(pass).ok_or_else(no_root)?;
+    let behind = p.placed.tree.child_point(pass).ok_or_else(no_root)?;
     let between = p.placed.tree.stage(behind.rate, behind.position + 1);
     let room = match p.room(pass, id)? {
         Room::Rows(rows) => Room::Row(rows),
@@ -33,7 +33,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
         all => all,
     };
     let class = p.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
-    let to = p.spot(id, class, &[between])?;
+    let to = p.point(id, class, &[between])?;
     let passes = Passes {
         from,
         between,

@@ -4,7 +4,7 @@
 //! because the inputs may have more elements.
 
 use super::emission::Emission;
-use super::placement::{Placer, Spot};
+use super::placement::{Placer, Point};
 use super::scope::{InputColumn, LoopScope};
 use super::{Lower, cursor};
 use crate::sharing::{FieldRef, NodeId};
@@ -13,19 +13,19 @@ use crate::sharing::{FieldRef, NodeId};
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let (fields, columns): (Vec<FieldRef>, Vec<InputColumn>) =
         wanted(&p.scope, id).into_iter().unzip();
-    let spot = cursor::place(p, id)?;
-    p.elts(&columns, spot)?;
-    p.run(id, spot);
-    fields.into_iter().for_each(|f| p.know(f.into(), spot));
+    let point = cursor::place(p, id)?;
+    p.elts(&columns, point)?;
+    p.run(id, point);
+    fields.into_iter().for_each(|f| p.know(f.into(), point));
     Ok(())
 }
 
 /// Emits its elements, which are its inputs' elements.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
-    e.comb_at(id, spot);
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+    e.comb_at(id, point);
     for (field, column) in wanted(&e.scope, id) {
-        let value = e.elt(column, spot)?;
-        e.values.set_column(field.into(), spot, value);
+        let value = e.elt(column, point)?;
+        e.values.set_column(field.into(), point, value);
     }
     Ok(())
 }

@@ -55,12 +55,12 @@ pub fn holds(problem: &Problem) -> bool {
 pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
     let mut weights: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     // The weight of computing one element inline.
-    let mut spot: Vec<u32> = Vec::with_capacity(graph.nodes.len());
+    let mut inline: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];
         let add = |sum: u32, more: u32| sum.saturating_add(more);
-        let on_the_spot = |n: &NodeId| match free[n.index()] || pulls.is_pulled(*n) {
-            true => spot[n.index()],
+        let inlined = |n: &NodeId| match free[n.index()] || pulls.is_pulled(*n) {
+            true => inline[n.index()],
             false => 0,
         };
         let mut weight = own(&node.node.kind, node.node.types.len() as u32);
@@ -71,13 +71,13 @@ pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
                 let read = |capture: u32, field| graph.resolve(captures[capture as usize], field).0;
                 add(
                     sum,
-                    of_body(body, |capture, field| on_the_spot(&read(capture, field))),
+                    of_body(body, |capture, field| inlined(&read(capture, field))),
                 )
             });
         }
-        let inputs = node.inputs.iter().map(on_the_spot);
+        let inputs = node.inputs.iter().map(inlined);
         weight = inputs.fold(weight, add);
-        spot.push(weight);
+        inline.push(weight);
         weights.push(weight);
     }
     weights

@@ -4,7 +4,7 @@ use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
-use crate::lower::placement::{Delivery, Over, Room, Spot};
+use crate::lower::placement::{Delivery, Over, Point, Room};
 use crate::lower::scope::InputColumn;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// Holds the values known so far.
 #[derive(Default)]
 pub struct Values {
-    elts: FxHashMap<(InputColumn, Spot), Atom>,
+    elts: FxHashMap<(InputColumn, Point), Atom>,
     scalars: FxHashMap<FieldRef, Atom>,
     /// The final values of scans.
     pub totals: FxHashMap<FieldRef, Atom>,
@@ -26,7 +26,7 @@ pub struct Values {
     /// Arrays that this loop updates at indices.
     pub bases: FxHashMap<FieldRef, Var>,
     /// Scratch buffers, by field, lifetime and program point of the definition.
-    pub handed: FxHashMap<(FieldRef, Over, Spot), Var>,
+    pub handed: FxHashMap<(FieldRef, Over, Point), Var>,
     /// The index of an inner loop's current element within its segment.
     pub within: FxHashMap<RateId, Atom>,
     /// The selection of a class's elements in a rate: a subrate's test, or a segment's length.
@@ -115,21 +115,21 @@ impl Values {
     }
 
     /// Sets a column's element from a program point on.
-    pub fn set_column(&mut self, column: InputColumn, spot: Spot, value: Atom) {
-        self.elts.entry((column, spot)).or_insert(value);
+    pub fn set_column(&mut self, column: InputColumn, point: Point, value: Atom) {
+        self.elts.entry((column, point)).or_insert(value);
     }
 
     /// Sets the fields of a node's element from a program point on.
-    pub fn set_elts(&mut self, id: NodeId, spot: Spot, values: impl IntoIterator<Item = Atom>) {
+    pub fn set_elts(&mut self, id: NodeId, point: Point, values: impl IntoIterator<Item = Atom>) {
         for (field, value) in (0..).zip(values) {
-            self.set_column((id, field).into(), spot, value);
+            self.set_column((id, field).into(), point, value);
         }
     }
 }
 
 impl Emission<'_> {
     /// Returns the current element of a column, for use at a program point.
-    pub fn elt(&mut self, column: impl Into<InputColumn>, at: Spot) -> Lower<Atom> {
+    pub fn elt(&mut self, column: impl Into<InputColumn>, at: Point) -> Lower<Atom> {
         let column = column.into();
         let origin = self.placed.origin(column, at);
         let known = origin.and_then(|from| self.values.elts.get(&from));
@@ -143,24 +143,24 @@ impl Emission<'_> {
     }
 
     /// Reads a column's current element from an array, at the counter of a rate.
-    pub fn read_here(&mut self, column: InputColumn, array: Var, spot: Spot, name: &str) {
-        let comb = self.comb_at(column.field.0, spot);
-        let index = self.index_of(column, spot.rate);
+    pub fn read_here(&mut self, column: InputColumn, array: Var, point: Point, name: &str) {
+        let comb = self.comb_at(column.field.0, point);
+        let index = self.index_of(column, point.rate);
         let elt = self.scalar(name, comb, self.program.ty(array).elem());
         let read = StmtKind::ReadArray(elt, array, index);
         self.push(comb, Section::Body, read);
-        self.values.set_column(column, spot, elt.into());
+        self.values.set_column(column, point, elt.into());
     }
 
     /// Writes a field to an array, element by element.
     pub fn keep(
         &mut self,
         field: FieldRef,
-        spot: Spot,
+        point: Point,
         (room, takes): (Option<Room>, &[NodeId]),
     ) -> Lower {
-        let elt = self.elt(field, spot)?;
-        let comb = self.comb_at(field.0, spot);
+        let elt = self.elt(field, point)?;
+        let comb = self.comb_at(field.0, point);
         let room = room.map(|room| {
             let most = self.least_of(comb, takes);
             let room = self.room(room, comb, most);
@@ -173,7 +173,7 @@ impl Emission<'_> {
             mirrored,
             ..field.into()
         };
-        let index = self.index_of(column, spot.rate);
+        let index = self.index_of(column, point.rate);
         let known = self.values.made.get(&field).copied();
         let ty = Type::Array(self.program.atom_ty(elt));
         let out = known.unwrap_or_else(|| self.var("out", comb, ty));
@@ -239,9 +239,9 @@ impl Emission<'_> {
     }
 
     /// Reads a field that an earlier pass has kept.
-    pub fn reread(&mut self, field: FieldRef, spot: Spot) -> Lower {
+    pub fn reread(&mut self, field: FieldRef, point: Point) -> Lower {
         let array = self.made(field)?;
-        self.read_here(field.into(), array, spot, "again");
+        self.read_here(field.into(), array, point, "again");
         Ok(())
     }
 
@@ -249,7 +249,7 @@ impl Emission<'_> {
     ///
     /// The buffer holds one element or one segment. A value of a subrate or a pass is not visible
     /// elsewhere.
-    pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Spot, Spot)) -> Lower {
+    pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Point, Point)) -> Lower {
         let elt = self.elt(field, from)?;
         let ty = self.program.atom_ty(elt);
         let buffer = match self.values.handed.get(&(field, over, from)) {

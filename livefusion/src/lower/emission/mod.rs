@@ -23,7 +23,7 @@ mod phases;
 mod rates;
 mod sizing;
 
-use super::placement::{Placement, Spot};
+use super::placement::{Placement, Point};
 use super::scope::LoopScope;
 use super::{Lower, Lowered, Naming};
 use crate::sharing::FieldRef;
@@ -202,10 +202,10 @@ impl<'g> Emission<'g> {
     }
 
     /// Returns the slot at a program point.
-    pub fn home(&self, spot: Spot) -> Home {
+    pub fn home(&self, point: Point) -> Home {
         Home {
-            rate: spot.rate,
-            stage: self.placed.tree.stage_at(spot),
+            rate: point.rate,
+            stage: self.placed.tree.stage_at(point),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Emission;
 use crate::lower::Naming;
-use crate::lower::placement::Spot;
+use crate::lower::placement::Point;
 use crate::sharing::NodeId;
 use loop_lang::ir::{Comb, CombId, Type, Var};
 use loop_lang::types::Ty;
@@ -64,8 +64,8 @@ impl Emission<'_> {
     /// Returns the combinator of a node in a slot.
     ///
     /// A node in several slots has one combinator in each.
-    pub fn comb_at(&mut self, id: NodeId, spot: Spot) -> CombId {
-        let home = self.home(spot);
+    pub fn comb_at(&mut self, id: NodeId, point: Point) -> CombId {
+        let home = self.home(point);
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
         let at_home = |c: &&CombId| self.program.comb(**c).home.is_none_or(|h| h == home);
         let comb = match all.iter().find(at_home) {

@@ -40,7 +40,7 @@ impl Emission<'_> {
         };
         let rate = match act {
             Act::Open(rate) if carries(*rate) => Some((true, *rate)),
-            Act::Run(spot) => Some((false, spot.rate)),
+            Act::Run(point) => Some((false, point.rate)),
             _ => None,
         };
         let act = rate.map(|(opens, r)| (id, opens, self.placed.tree.root_of(r)));

@@ -165,12 +165,12 @@ impl Emission<'_> {
         value: Atom,
     ) -> RateId {
         let tree = &self.placed.tree;
-        let Some(spot) = tree.child_spot(child).and_then(|s| tree.stage_behind(s)) else {
+        let Some(point) = tree.child_point(child).and_then(|s| tree.stage_behind(s)) else {
             return child;
         };
-        let comb = self.comb_at(id, spot);
-        self.update(comb, spot.rate, carried, value);
-        spot.rate
+        let comb = self.comb_at(id, point);
+        self.update(comb, point.rate, carried, value);
+        point.rate
     }
 
     /// Returns the index of the current element of a rate.

@@ -11,7 +11,7 @@
 mod apart;
 mod asked;
 
-use super::{Act, Context, Opening, Placer, Spot};
+use super::{Act, Context, Opening, Placer, Point};
 use crate::ast::Kind;
 use crate::fusion::rates::{Selector, indexed_array};
 use crate::fusion::{ClassId, ClassKind};
@@ -299,7 +299,7 @@ impl Placer<'_> {
         &mut self,
         id: NodeId,
         is_checked: bool,
-        mut place: impl FnMut(&mut Self, &[bool], bool) -> Lower<Spot>,
+        mut place: impl FnMut(&mut Self, &[bool], bool) -> Lower<Point>,
     ) -> Lower {
         for (k, (context, fields)) in self.contexts(id).into_iter().enumerate() {
             let (is_first, any) = (k == 0, fields.contains(&true));
@@ -308,15 +308,15 @@ impl Placer<'_> {
                 continue;
             }
             let outside = self.go_inside(context);
-            let spot = place(self, &fields, is_first)?;
+            let point = place(self, &fields, is_first)?;
             self.go_inside(outside);
             if all {
-                self.run(id, spot);
-                self.know_all(id, spot);
+                self.run(id, point);
+                self.know_all(id, point);
             } else if any {
                 let made = (0..fields.len()).filter(|f| fields[*f]);
-                made.for_each(|f| self.know((id, f as u32).into(), spot));
-                self.act(id, Act::Make(spot, fields));
+                made.for_each(|f| self.know((id, f as u32).into(), point));
+                self.act(id, Act::Make(point, fields));
             }
         }
         Ok(())
@@ -336,13 +336,13 @@ impl Placer<'_> {
         id: NodeId,
         lives: Lives,
         class: ClassId,
-        needs: &[Spot],
-    ) -> Lower<Spot> {
+        needs: &[Point],
+    ) -> Lower<Point> {
         let around = self.exits().apart.around(&self.scope, lives);
         let inside = self.go_inside(around.map(Context::While));
-        let spot = self.spot_for_child(id, class, needs);
+        let point = self.point_for_child(id, class, needs);
         self.go_inside(inside);
-        let first = self.open_within(id, spot?, class, Opening::While(lives));
+        let first = self.open_within(id, point?, class, Opening::While(lives));
         Ok(first)
     }
 

@@ -1,7 +1,8 @@
 //! Printing of a placement: the tree of rates, then the acts.
 
 use super::{
-    Act, Check, InputColumn, LengthSource, Most, Opening, Over, Placement, Room, Sided, Spot, Total,
+    Act, Check, InputColumn, LengthSource, Most, Opening, Over, Placement, Point, Room, Sided,
+    Total,
 };
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -52,9 +53,15 @@ impl Show<'_> {
         self.field(column.field)
     }
 
-    fn spot(&self, spot: Spot) -> String {
-        let rate = spot.rate.index();
-        match self.placement.tree.rate(spot.rate).parts.get(spot.position) {
+    fn point(&self, point: Point) -> String {
+        let rate = point.rate.index();
+        match self
+            .placement
+            .tree
+            .rate(point.rate)
+            .parts
+            .get(point.position)
+        {
             Some(Part::Child(child)) => format!("r{rate} behind r{}", child.index()),
             Some(Part::Stage(0)) | None => format!("r{rate}"),
             Some(Part::Stage(stage)) => format!("r{rate} stage {stage}"),
@@ -189,22 +196,22 @@ impl Show<'_> {
             Act::Open(rate) => format!("r{} opens, by {node}", rate.index()),
             Act::Bound(Some(most)) => format!("{node} attempts as often as {}", self.most(most)),
             Act::Bound(None) => format!("{node} attempts as often as it can"),
-            Act::Read(column, spot) => {
+            Act::Read(column, point) => {
                 format!(
                     "{} is read from memory at {}",
                     self.column(*column),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
-            Act::Generate(column, spot, _) => {
+            Act::Generate(column, point, _) => {
                 format!(
                     "{} is computed from the index at {}",
                     self.column(*column),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
-            Act::Keep(field, spot, room, takes) => {
-                let at = self.spot(*spot);
+            Act::Keep(field, point, room, takes) => {
+                let at = self.point(*point);
                 let field = self.field((id, *field));
                 match room {
                     Some(room) => {
@@ -221,16 +228,16 @@ impl Show<'_> {
                 let all: Vec<String> = [rooms.join(" and ")].into_iter().chain(takes).collect();
                 format!("{field} has room: {}", all.join(", or "))
             }
-            Act::Reread(field, spot) => {
+            Act::Reread(field, point) => {
                 format!(
                     "{} is read again at {}",
                     self.field((id, *field)),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
             Act::Hand(field, over, from, to) => {
                 let field = self.field((id, *field));
-                let (from, to) = (self.spot(*from), self.spot(*to));
+                let (from, to) = (self.point(*from), self.point(*to));
                 match over {
                     Over::Iteration => format!("{field} is handed on from {from} to {to}"),
                     Over::Segment(room) => {
@@ -243,23 +250,23 @@ impl Show<'_> {
                 "{} is delivered by r{} from {}",
                 self.column(delivery.column),
                 delivery.cursor.index(),
-                self.spot(delivery.from)
+                self.point(delivery.from)
             ),
-            Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
-            Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),
+            Act::Align(point, _) => format!("{node} aligns its sides at {}", self.point(*point)),
+            Act::Run(point) => format!("{node} runs at {}", self.point(*point)),
             Act::Sort(passes) => {
                 let [from, between, to] =
-                    [passes.from, passes.between, passes.to].map(|s| self.spot(s));
+                    [passes.from, passes.between, passes.to].map(|s| self.point(s));
                 let room = self.room(&passes.room, &[]);
                 format!("{node} sorts at {between} what is from {from}, for {to}, room: {room}")
             }
-            Act::Make(spot, fields) => {
+            Act::Make(point, fields) => {
                 let made = (0..fields.len()).filter(|f| fields[*f]);
                 let made: Vec<String> = made.map(|f| f.to_string()).collect();
                 format!(
                     "{node} makes fields {} at {}",
                     made.join(", "),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
             Act::Finish => format!("{node} is computed behind the loop"),
@@ -275,12 +282,12 @@ impl Show<'_> {
             ),
             Act::Check(Check::There(count)) => format!(
                 "{node} checks: {} counts up to {}",
-                self.spot(count.at),
+                self.point(count.at),
                 self.length(count.len)
             ),
             Act::Check(Check::Counted(count)) => format!(
                 "{node} checks: {} counts {}",
-                self.spot(count.at),
+                self.point(count.at),
                 self.length(count.len)
             ),
             Act::Leave(rate) => {

@@ -396,8 +396,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "the length of a filtered array is its input's",
         file: "lower/compute.rs",
-        sound: "let len = e.total(comb, class, spot.rate);",
-        faulty: "let len = e.program.rate(e.owner()).kind.bound().unwrap_or(e.total(comb, class, spot.rate));",
+        sound: "let len = e.total(comb, class, point.rate);",
+        faulty: "let len = e.program.rate(e.owner()).kind.bound().unwrap_or(e.total(comb, class, point.rate));",
     },
     Fault {
         what: "a checked length is not checked",
