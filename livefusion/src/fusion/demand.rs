@@ -1,6 +1,6 @@
 //! Demand: finds the fields of each node that have a consumer. Other fields are not stored.
 
-use super::pull::{KnownExtent, Pulls};
+use super::inline::{Inlining, KnownExtent};
 use super::rates::Rates;
 use crate::ast::{Consumes, Kind, MERGE_CHECK, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -22,7 +22,12 @@ pub struct Demand {
 /// Propagates demand from the roots to the leaves.
 ///
 /// `loop_of` gives the loops of nodes. Nodes without a loop are recomputed, or are mere aliases.
-pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
+pub fn demand(
+    graph: &Graph,
+    rates: &Rates,
+    loop_of: &[Option<usize>],
+    inlining: &Inlining,
+) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
         for (n, f) in graph.fields(*r) {
@@ -35,7 +40,7 @@ pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &P
             continue;
         }
         let in_a_loop = loop_of[id.index()].is_some();
-        let mut mine = needs_of(graph, pulls, id, &demanded[id.index()], in_a_loop);
+        let mut mine = needs_of(graph, inlining, id, &demanded[id.index()], in_a_loop);
         mine.read_at_positions(graph, rates, id);
         for (n, f) in mine.in_step.iter().chain(&mine.at_an_index) {
             demanded[n.index()].insert(*f);
@@ -43,7 +48,7 @@ pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &P
         needs[id.index()] = mine;
     }
     Demand {
-        uses: uses(graph, loop_of, pulls, &needs),
+        uses: uses(graph, loop_of, inlining, &needs),
         needs: needs.iter().map(NeededFields::all).collect(),
         fields: demanded,
     }
@@ -86,7 +91,7 @@ impl NeededFields {
 fn uses(
     graph: &Graph,
     loop_of: &[Option<usize>],
-    pulls: &Pulls,
+    inlining: &Inlining,
     needs: &[NeededFields],
 ) -> Vec<Vec<FieldRef>> {
     let mut uses: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
@@ -98,7 +103,7 @@ fn uses(
             let mut found = Vec::new();
             for field in fields {
                 match behind.get(field.0.index()) {
-                    Some(behind) if pulls.stands_for_others(field.0) => found.extend(behind),
+                    Some(behind) if inlining.stands_for_others(field.0) => found.extend(behind),
                     _ => found.push(*field),
                 }
             }
@@ -124,7 +129,7 @@ fn sorted(mut fields: Vec<FieldRef>) -> Vec<FieldRef> {
 
 fn needs_of(
     graph: &Graph,
-    pulls: &Pulls,
+    inlining: &Inlining,
     id: NodeId,
     demanded: &FxHashSet<u32>,
     in_a_loop: bool,
@@ -133,7 +138,7 @@ fn needs_of(
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
     let mut at_an_index: FxHashSet<FieldRef> = FxHashSet::default();
-    if let Some(source) = pulls.mirrors.source(id) {
+    if let Some(source) = inlining.mirrors.source(id) {
         let all = demanded.iter().map(|f| graph.resolve(source, *f));
         return NeededFields {
             in_step: all.collect(),
@@ -156,7 +161,7 @@ fn needs_of(
         }
         Consumes::All => needs.extend(columns.iter().copied()),
         // A length that is known without a loop needs no element.
-        Consumes::Number => match pulls.own_extent(node.inputs[0]) {
+        Consumes::Number => match inlining.own_extent(node.inputs[0]) {
             Some(KnownExtent::Of(_)) => {}
             Some(KnownExtent::Scalar(by)) => at_an_index.extend([by]),
             Some(KnownExtent::Rows(_)) | None => needs.extend(columns.first().copied()),

@@ -6,7 +6,7 @@ use super::Lower;
 use super::Source;
 use super::emission::{Emission, RowIndex};
 use super::placement::Point;
-use super::pull::{self, KnownElements};
+use super::reads::{self, KnownElements};
 use super::scope::InputColumn;
 use crate::ast::{Body, Ensure, Term, TermId, divides_all};
 use crate::sharing::place::{OUTER, PlacedBody, RegionId, RegionItem, place_results};
@@ -172,7 +172,7 @@ fn computes_traps(e: &Emission<'_>, inline: &Inline, capture: u32, field: u32) -
     let captures = &e.scope.graph.nodes[inline.id.index()].captures;
     let array = captures[inline.body][capture as usize];
     let (array, _) = e.scope.graph.resolve(array, field);
-    e.scope.plan.pulls.may_trap(array)
+    e.scope.plan.inlining.may_trap(array)
 }
 
 /// Names for the terms of results: `elt`, or `elt0`, `elt1`, ... if there are several.
@@ -305,8 +305,8 @@ impl Inliner<'_, '_, '_> {
             } => {
                 let at = self.value(*index);
                 let array = self.captured(*capture, *field);
-                if self.e.scope.plan.pulls.is_pulled(array.0) {
-                    return self.pulled(t, region, (array, *index), *checked, out);
+                if self.e.scope.plan.inlining.is_inlined(array.0) {
+                    return self.inlined(t, region, (array, *index), *checked, out);
                 }
                 let array = self.e.random(array);
                 if *checked {
@@ -388,7 +388,7 @@ impl Inliner<'_, '_, '_> {
 
     /// Computes an element of an inlined array, together with the array's other fields that are
     /// read at this index in this region.
-    fn pulled(
+    fn inlined(
         &mut self,
         t: TermId,
         region: RegionId,
@@ -400,7 +400,7 @@ impl Inliner<'_, '_, '_> {
         let known = self.known.get(array, at).is_some();
         let inside = match checked || !(known || self.is_surely_inside(index, array.0)) {
             true => {
-                let len = self.e.pulled_len(array.0, self.inline.comb);
+                let len = self.e.inlined_len(array.0, self.inline.comb);
                 let inside = self.is_inside(at, len, out);
                 if checked {
                     self.trap_outside(inside, at, len, out);
@@ -414,9 +414,9 @@ impl Inliner<'_, '_, '_> {
             let (comb, of) = (self.inline.comb, (array.0, &fields[..]));
             match inside {
                 Some(inside) => {
-                    pull::elements_inside(self.e, self.known, of, (at, inside), comb, out)?;
+                    reads::elements_inside(self.e, self.known, of, (at, inside), comb, out)?;
                 }
-                None => pull::elements(self.e, self.known, of, at, comb, out)?,
+                None => reads::elements(self.e, self.known, of, at, comb, out)?,
             }
         }
         self.values[t.index()] = self.known.get(array, at);
@@ -432,9 +432,9 @@ impl Inliner<'_, '_, '_> {
         let Inline { id, body, .. } = *self.inline;
         let graph = self.e.scope.graph;
         let is_main = body + 1 == graph.nodes[id.index()].captures.len();
-        let pulls = &self.e.scope.plan.pulls;
+        let inlining = &self.e.scope.plan.inlining;
         let given = self.placed.origin(index).filter(|_| is_main);
-        given.is_some_and(|index| pulls.is_own_index(graph, id, index, array))
+        given.is_some_and(|index| inlining.is_own_index(graph, id, index, array))
     }
 
     /// The fields of an array that a region reads at an index.

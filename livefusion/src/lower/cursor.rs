@@ -267,11 +267,11 @@ pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, LengthS
     let lens = read.filter_map(|k| {
         let input = p.scope.inputs(zip)[k];
         let mut makers = graph.fields(input).into_iter().map(|f| f.0);
-        let pulled = match rates.is_at_position(graph, zip, k) {
-            true => makers.find_map(|n| generate::length_of_pulled(&p.scope, n)),
+        let inlined = match rates.is_at_position(graph, zip, k) {
+            true => makers.find_map(|n| generate::length_of_inlined(&p.scope, n)),
             false => None,
         };
-        Some((k, pulled.or_else(|| p.len(input))?))
+        Some((k, inlined.or_else(|| p.len(input))?))
     });
     lens.collect()
 }

@@ -9,7 +9,7 @@ use super::scope::{InputColumn, LoopScope};
 use super::{Lower, Source};
 use crate::ast::{Kind, Len};
 use crate::fusion::ClassId;
-use crate::fusion::pull::KnownExtent;
+use crate::fusion::inline::KnownExtent;
 use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -132,13 +132,19 @@ pub fn is_there(scope: &LoopScope<'_>, length: LengthSource) -> bool {
             let captures = scope.graph.nodes[id.index()].captures.first();
             let captured = captures.into_iter().flatten();
             let mut fields = captured.flat_map(|n| scope.graph.fields(*n));
-            fields.all(|(n, _)| match scope.plan.pulls.stands_for_others(n) {
-                true => scope.plan.pulls.behind(n).iter().copied().all(made_before),
+            fields.all(|(n, _)| match scope.plan.inlining.stands_for_others(n) {
+                true => scope
+                    .plan
+                    .inlining
+                    .behind(n)
+                    .iter()
+                    .copied()
+                    .all(made_before),
                 false => made_before(n),
             })
         }
         LengthSource::Row(lengths) | LengthSource::Rows(lengths) => {
-            let behind = scope.plan.pulls.behind(lengths.0).iter();
+            let behind = scope.plan.inlining.behind(lengths.0).iter();
             behind.copied().all(made_before)
         }
         LengthSource::Array(_) | LengthSource::Param(_) | LengthSource::Nothing => true,
@@ -163,10 +169,13 @@ pub fn length(scope: &LoopScope<'_>, id: NodeId) -> LengthSource {
 }
 
 /// Returns the length of an inlined array (an index function).
-pub fn length_of_pulled(scope: &LoopScope<'_>, array: NodeId) -> Option<LengthSource> {
-    let pulls = &scope.plan.pulls;
+pub fn length_of_inlined(scope: &LoopScope<'_>, array: NodeId) -> Option<LengthSource> {
+    let inlining = &scope.plan.inlining;
     Some(
-        match pulls.extent(array).filter(|_| pulls.is_pulled(array))? {
+        match inlining
+            .extent(array)
+            .filter(|_| inlining.is_inlined(array))?
+        {
             KnownExtent::Of(array) => LengthSource::Param(Source::Length(array)),
             KnownExtent::Scalar(field) => delayed(scope, field),
             KnownExtent::Rows(lengths) => LengthSource::Rows(lengths),
@@ -179,7 +188,7 @@ fn delayed(scope: &LoopScope<'_>, mut field: FieldRef) -> LengthSource {
     loop {
         let node = &scope.graph.nodes[field.0.index()];
         let known = match node.node.kind {
-            Kind::Len if !node.leaf => scope.plan.pulls.own_extent(node.inputs[0]),
+            Kind::Len if !node.leaf => scope.plan.inlining.own_extent(node.inputs[0]),
             _ => None,
         };
         match known {

@@ -16,7 +16,7 @@
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Act, LengthSource, Opening, PlacedRate, Placer, Point, Sided, no_root};
-use super::pull::{self, KnownElements};
+use super::reads::{self, KnownElements};
 use super::scope::{InputColumn, LoopScope};
 use super::{Lower, cursor};
 use crate::ast::{Body, Kind, MERGE_CHECK};
@@ -231,7 +231,7 @@ fn at_position(
         let mut fields: Vec<u32> = of_it.map(|(_, c)| c.field.1).collect();
         fields.retain(|f| known.get((array, *f), at.into()).is_none());
         let place = (at.into(), live.into());
-        pull::elements_inside(e, &mut known, (array, &fields), place, comb, &mut stmts)?;
+        reads::elements_inside(e, &mut known, (array, &fields), place, comb, &mut stmts)?;
     }
     e.push_all(comb, Section::Body, stmts);
     for (k, column) in columns {

@@ -27,7 +27,7 @@
 //! | [`compute`] | delayed scalars computed from others, lengths |
 //! | [`output`] | results: arrays in memory and delayed scalars |
 //!
-//! [`scope`] is a loop's view of its plan. [`body`] inlines a closure's terms. [`pull`] computes
+//! [`scope`] is a loop's view of its plan. [`body`] inlines a closure's terms. [`reads`] computes
 //! inlined arrays (index functions) at an index. [`operators`] recognises operators that may be
 //! reassociated.
 
@@ -47,7 +47,7 @@ mod merge;
 mod operators;
 mod output;
 mod placement;
-mod pull;
+mod reads;
 mod scan;
 mod scatter;
 mod scope;

@@ -163,7 +163,7 @@ impl<'g> LoopScope<'g> {
 
     /// Returns whether a node's elements are made in reverse loop order.
     pub fn runs_against(&self, id: NodeId) -> bool {
-        self.plan.pulls.mirrors.is_against(id)
+        self.plan.inlining.mirrors.is_against(id)
     }
 
     /// Returns the source columns of a `reverse` that this loop computes.
@@ -171,7 +171,7 @@ impl<'g> LoopScope<'g> {
     /// Elements made in this loop are read in the same iteration. Elements that can be read
     /// anywhere are read from the end, unless the node itself is reversed.
     pub fn mirrored(&self, id: NodeId) -> Option<Vec<InputColumn>> {
-        let source = self.plan.pulls.mirrors.source(id)?;
+        let source = self.plan.inlining.mirrors.source(id)?;
         let fields = self.graph.fields(source).into_iter();
         let column = |field: FieldRef| InputColumn {
             mirrored: !self.runs_against(id) && !self.is_made_once(field.0),
@@ -201,7 +201,7 @@ impl<'g> LoopScope<'g> {
     /// Later uses read them from memory. Elements of arrays in memory and of generators can be read
     /// anywhere instead.
     pub fn is_made_once(&self, id: NodeId) -> bool {
-        let mirrors = &self.plan.pulls.mirrors;
+        let mirrors = &self.plan.inlining.mirrors;
         let is_function = matches!(self.graph.node(id).kind, Kind::Generate(..));
         let anywhere = is_function && mirrors.source(id).is_none();
         !anywhere && !self.is_in_memory(id)

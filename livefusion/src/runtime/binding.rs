@@ -5,7 +5,7 @@
 use crate::ast::{Kind, Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
-use crate::fusion::pull::KnownExtent;
+use crate::fusion::inline::KnownExtent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId, numbered};
 use livefusion_backend::{Arg, Buffer, FarError, Value as KernelValue, View};
@@ -195,7 +195,7 @@ impl<'g> Recipe<'g> {
         let from = |field: FieldRef| {
             let node = &self.graph.nodes[field.0.index()];
             let extent = match node.node.kind {
-                Kind::Len if scalar && !node.leaf => plan.pulls.own_extent(node.inputs[0]),
+                Kind::Len if scalar && !node.leaf => plan.inlining.own_extent(node.inputs[0]),
                 _ => None,
             };
             match extent {

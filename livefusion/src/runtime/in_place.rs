@@ -9,7 +9,7 @@
 
 use crate::ast::Kind;
 use crate::fusion::Plan;
-use crate::fusion::pull::KnownExtent;
+use crate::fusion::inline::KnownExtent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::*;
@@ -107,7 +107,8 @@ impl ArrayNeeds {
             let node = &graph.nodes[r.index()];
             let is_length = matches!(node.node.kind, Kind::Len) && !node.leaf;
             let measured = node.inputs.first().filter(|_| is_length);
-            if let Some(KnownExtent::Of(array)) = measured.and_then(|a| plan.pulls.own_extent(*a))
+            if let Some(KnownExtent::Of(array)) =
+                measured.and_then(|a| plan.inlining.own_extent(*a))
                 && graph.nodes[array.index()].leaf
                 && needs.unknown.contains(&array)
             {

@@ -259,9 +259,9 @@ impl fmt::Display for Plan {
             (false, Cost { bytes, loops }) => writeln!(f, "proven: {bytes} bytes, {loops} loops")?,
         }
         let ids = self.graph.ids();
-        let pulled: Vec<NodeId> = ids.filter(|n| self.plan.pulls.is_pulled(*n)).collect();
-        if !pulled.is_empty() {
-            writeln!(f, "computed where they are read: {}", List(&pulled))?;
+        let inlined: Vec<NodeId> = ids.filter(|n| self.plan.inlining.is_inlined(*n)).collect();
+        if !inlined.is_empty() {
+            writeln!(f, "computed where they are read: {}", List(&inlined))?;
         }
         let classes = self.classes();
         if !classes.is_empty() {

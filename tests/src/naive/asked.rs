@@ -31,7 +31,7 @@
 //! An array that is only counted may have to be computed. *Least* excludes these elements, *most*
 //! includes them. Elements beyond *most* are *behind an exit*.
 
-use super::pulled::columns;
+use super::inlined::columns;
 use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable};
 use livefusion::ast::{Body, Capture, Kind, Len, MERGE_CHECK, Node, ScanKind, Term};
 use loop_lang::ir::TrapKind;

@@ -8,9 +8,9 @@ mod asked;
 mod body;
 mod demand;
 mod fold;
+mod inlined;
 mod nodes;
 pub mod order;
-mod pulled;
 mod segments;
 
 pub use demand::Demand;

@@ -1,7 +1,7 @@
 //! Selection of the reported trap: first by loop, then by step, then by combinator.
 
 use super::asked::Asked;
-use super::{Demand, Evaluated, Naive, Trap, When, pulled, reachable};
+use super::{Demand, Evaluated, Naive, Trap, When, inlined, reachable};
 use livefusion::ast::{AsLong, BySegments, Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
@@ -31,7 +31,7 @@ pub trait Schedule {
     /// That holds for segments, on-demand streams, and phases.
     fn runs_in_any_order(&self, at: usize) -> bool;
     /// Returns whether a node is inlined where it is read at an index.
-    fn is_pulled(&self, node: &Arc<Node>) -> bool;
+    fn is_inlined(&self, node: &Arc<Node>) -> bool;
     /// Returns whether a loop stores an array or some of its fields.
     fn is_kept(&self, node: &Arc<Node>) -> bool;
     /// Returns the node after simplification by the builder, which determines demand.
@@ -106,10 +106,10 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
     let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
     let [strict, generous] = [false, true].map(|g| Demand::of(&built, g));
     let [least, most] = [&strict, &generous].map(|d| Asked::of(naive, roots, schedule, d));
-    let computed = pulled::computed(naive, roots, schedule, &strict, |node, read| {
+    let computed = inlined::computed(naive, roots, schedule, &strict, |node, read| {
         least.takes(node, read.when, read.field)
     });
-    let anyway = pulled::computed(naive, roots, schedule, &generous, |_, _| true);
+    let anyway = inlined::computed(naive, roots, schedule, &generous, |_, _| true);
     let is_segmented =
         |kind: &Kind| kind.facts().by_segments != BySegments::Never || matches!(kind, Kind::Append);
     let segmented = loops_with(roots, schedule, is_segmented);

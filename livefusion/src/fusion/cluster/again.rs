@@ -22,7 +22,7 @@
 
 use super::problem::{Again, ClusterItem, Problem};
 use crate::ast::{Body, Kind, Term, TermId};
-use crate::fusion::pull::{Pulls, is_shifted};
+use crate::fusion::inline::{Inlining, is_shifted};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId};
 use smallvec::{SmallVec, smallvec};
@@ -42,7 +42,7 @@ pub type Copies = SmallVec<[usize; 2]>;
 pub fn operated(
     graph: &Graph,
     rates: &Rates,
-    pulls: &Pulls,
+    inlining: &Inlining,
     free: &[bool],
     n: NodeId,
 ) -> Option<u64> {
@@ -64,7 +64,7 @@ pub fn operated(
     for (body, captures) in node.node.kind.bodies().iter().zip(&node.captures) {
         sum += of_body(body, |capture, field, index| {
             let (array, _) = graph.resolve(captures[capture as usize], field);
-            in_order && is_shifted(body, index) && !pulls.is_pulled(array)
+            in_order && is_shifted(body, index) && !inlining.is_inlined(array)
         })?;
     }
     for input in node.inputs.iter().filter(|i| free[i.index()]) {

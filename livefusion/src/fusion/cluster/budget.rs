@@ -12,7 +12,7 @@
 
 use super::problem::{ClusterItem, Problem};
 use crate::ast::{Body, BodyRole, Kind, Term};
-use crate::fusion::pull::Pulls;
+use crate::fusion::inline::Inlining;
 use crate::sharing::{Graph, NodeId};
 use smallvec::SmallVec;
 
@@ -52,14 +52,14 @@ pub fn holds(problem: &Problem) -> bool {
 ///
 /// It includes inlined code: index functions read at an index, and generators that belong to no
 /// loop.
-pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
+pub fn weights(graph: &Graph, inlining: &Inlining, free: &[bool]) -> Vec<u32> {
     let mut weights: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     // The weight of computing one element inline.
     let mut inline: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];
         let add = |sum: u32, more: u32| sum.saturating_add(more);
-        let inlined = |n: &NodeId| match free[n.index()] || pulls.is_pulled(*n) {
+        let inlined = |n: &NodeId| match free[n.index()] || inlining.is_inlined(*n) {
             true => inline[n.index()],
             false => 0,
         };

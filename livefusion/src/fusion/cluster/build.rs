@@ -15,7 +15,7 @@ use super::order::Order;
 use super::problem::{Class, ClusterItem, DataField, Problem};
 use crate::ast::Kind;
 use crate::fusion::demand::{self, Demand};
-use crate::fusion::pull::Pulls;
+use crate::fusion::inline::Inlining;
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
@@ -47,13 +47,13 @@ const SEGMENT: u64 = 8;
 /// Builds the problem.
 ///
 /// Items can be rematerialised only if `again` is set.
-pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built {
-    let free = free_generators(graph, pulls);
+pub fn build(graph: &Graph, rates: &Rates, inlining: &Inlining, again: bool) -> Built {
+    let free = free_generators(graph, inlining);
     let mut b = ProblemBuilder {
         graph,
         rates,
-        pulls,
-        weights: budget::weights(graph, pulls, &free),
+        inlining,
+        weights: budget::weights(graph, inlining, &free),
         free,
         built: Built {
             item_of: vec![None; graph.nodes.len()],
@@ -73,7 +73,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         b.item(id);
     }
     b.makers();
-    b.built.demand = demand::demand(graph, rates, &b.built.item_of, pulls);
+    b.built.demand = demand::demand(graph, rates, &b.built.item_of, inlining);
     for id in graph.ids() {
         b.uses(id);
     }
@@ -89,7 +89,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
 struct ProblemBuilder<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
-    pulls: &'g Pulls,
+    inlining: &'g Inlining,
     /// The code size of each node.
     weights: Vec<u32>,
     free: Vec<bool>,
@@ -115,7 +115,7 @@ impl ProblemBuilder<'_> {
     /// Adds the item of a node, if it runs in a loop.
     fn item(&mut self, id: NodeId) {
         let node = &self.graph.nodes[id.index()];
-        let by_users = self.free[id.index()] || self.pulls.is_in_no_loop(id);
+        let by_users = self.free[id.index()] || self.inlining.is_in_no_loop(id);
         let on_demand = self.rates.side_of(id).is_some();
         if node.leaf || by_users || on_demand || is_alias(self.graph, self.rates, id) {
             return;
@@ -132,7 +132,7 @@ impl ProblemBuilder<'_> {
         };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
-        match self.pulls.mirrors.source(id) {
+        match self.inlining.mirrors.source(id) {
             Some(source) => {
                 self.link_to(source, None, &mut item);
                 let class = self.rates.output(source).map(|c| self.class(c));
@@ -363,7 +363,7 @@ impl ProblemBuilder<'_> {
     fn again(&mut self) {
         let price = |n: &NodeId| {
             let class = self.class_of[&self.rates.runs_at(*n)?];
-            let operated = again::operated(self.graph, self.rates, self.pulls, &self.free, *n)?;
+            let operated = again::operated(self.graph, self.rates, self.inlining, &self.free, *n)?;
             Some(again::worth(operated, self.lengths[class]))
         };
         let prices = self.built.nodes.iter().zip(&self.stays);

@@ -48,8 +48,8 @@ mod tests;
 mod unfused;
 
 use super::demand::Demand;
+use super::inline::{Inlining, inline};
 use super::phases::Phase;
-use super::pull::{Pulls, pull};
 use super::rates::{self, ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 
@@ -128,7 +128,7 @@ pub struct Plan {
     /// The inferred rates.
     pub rates: Rates,
     /// The arrays that are computed at each indexed read.
-    pub pulls: Pulls,
+    pub inlining: Inlining,
     /// The fields that have a consumer.
     pub demand: Demand,
     /// Fields of arrays that some loop writes to memory.
@@ -195,9 +195,9 @@ pub struct Crossing {
 /// `lengths` are its known lengths (see [`rates::known_lengths`]).
 pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
     let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
-    let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
+    let inlining = inline(graph, &rates, clustering != Clustering::Unfused);
     let again = matches!(clustering, Clustering::Optimal { .. });
-    let built = build::build(graph, &rates, &pulls, again);
+    let built = build::build(graph, &rates, &inlining, again);
     let solution = solve(&built.problem, clustering);
     let loop_of = schedule::loop_of_nodes(&built, &solution.partition);
     let mut loops = schedule::loops(&built, &solution.partition);
@@ -210,7 +210,7 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> P
         loops,
         loop_of,
         rates,
-        pulls,
+        inlining,
         stored,
         clustering,
         cost: solution.cost,

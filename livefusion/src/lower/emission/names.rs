@@ -90,7 +90,7 @@ impl Emission<'_> {
         let is_first = !self.names.combs_of.contains_key(&id);
         let node = self.scope.graph.node(id);
         let name = (self.names.naming)(node).filter(|_| is_first);
-        let is_read = self.scope.is_in_memory(id) && !self.scope.plan.pulls.is_pulled(id);
+        let is_read = self.scope.is_in_memory(id) && !self.scope.plan.inlining.is_inlined(id);
         let kind = if is_read { "manifest" } else { node.name };
         self.program.combs.push(Comb {
             name: name.unwrap_or_else(|| c.0.to_string()),

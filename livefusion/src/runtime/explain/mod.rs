@@ -92,7 +92,7 @@ pub struct Explanation {
     calls: Vec<Call>,
     flows: Vec<Flow>,
     ids: FxHashMap<usize, NodeId>,
-    pulled: FxHashSet<NodeId>,
+    inlined: FxHashSet<NodeId>,
     call_of: FxHashMap<NodeId, usize>,
 }
 
@@ -268,9 +268,9 @@ impl Explanation {
             loops,
             apart: Vec::new(),
             ids: graph.by_address.clone(),
-            pulled: graph
+            inlined: graph
                 .ids()
-                .filter(|n| schedule.pulls.is_pulled(*n))
+                .filter(|n| schedule.inlining.is_inlined(*n))
                 .collect(),
         })
     }
@@ -313,7 +313,7 @@ impl Explanation {
     /// Otherwise they are read from memory.
     pub fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let id = self.ids.get(&(Arc::as_ptr(node) as usize));
-        id.is_some_and(|id| self.pulled.contains(id))
+        id.is_some_and(|id| self.inlined.contains(id))
     }
 }
 

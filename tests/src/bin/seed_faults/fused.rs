@@ -324,8 +324,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "what a merge computes on the spot has the length of what nobody keeps",
         file: "lower/cursor.rs",
-        sound: "makers.find_map(|n| generate::length_of_pulled(&p.scope, n))",
-        faulty: "makers.find_map(|n| generate::length_of_pulled(&p.scope, n)).filter(|_| false)",
+        sound: "makers.find_map(|n| generate::length_of_inlined(&p.scope, n))",
+        faulty: "makers.find_map(|n| generate::length_of_inlined(&p.scope, n)).filter(|_| false)",
     },
     Fault {
         what: "lengths of zipped arrays are not checked",

@@ -49,7 +49,7 @@ impl ProblemBuilder<'_> {
         }
         let unless = |id: &&NodeId| {
             let alias = is_alias(self.graph, self.rates, **id);
-            !alias && !self.free[id.index()] && !self.pulls.is_in_no_loop(**id)
+            !alias && !self.free[id.index()] && !self.inlining.is_in_no_loop(**id)
         };
         let new = self.built.nodes.len();
         for id in nodes.iter().filter(unless).collect::<Vec<_>>() {

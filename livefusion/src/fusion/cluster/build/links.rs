@@ -164,8 +164,8 @@ impl ProblemBuilder<'_> {
     /// read, from operands that are complete.
     fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
-            if !self.pulls.stands_for_others(n) {
-                let costly = self.pulls.is_costly(n) && prevents == Some(Reason::RandomAccess);
+            if !self.inlining.stands_for_others(n) {
+                let costly = self.inlining.is_costly(n) && prevents == Some(Reason::RandomAccess);
                 let prevents = if costly {
                     Some(Reason::Costly)
                 } else {
@@ -174,7 +174,7 @@ impl ProblemBuilder<'_> {
                 self.link_to(n, prevents, item);
                 continue;
             }
-            for behind in self.pulls.behind(n) {
+            for behind in self.inlining.behind(n) {
                 let reason = match self.graph.node(*behind).rank {
                     0 => self.scalar_reason(*behind),
                     _ => Reason::RandomAccess,
@@ -190,7 +190,7 @@ impl ProblemBuilder<'_> {
         let mut generator = id;
         while let Some(length) = self.graph.nodes[generator.index()].length {
             match indexed_array(self.graph, generator) {
-                Some(array) if !self.pulls.is_in_no_loop(length) => {
+                Some(array) if !self.inlining.is_in_no_loop(length) => {
                     self.link_to(array, None, item);
                     if !self.free[array.index()] {
                         return;

@@ -67,7 +67,7 @@ pub fn elements(
     if fields.is_empty() {
         return Ok(());
     }
-    if e.scope.plan.pulls.is_pulled(array) {
+    if e.scope.plan.inlining.is_inlined(array) {
         return compute(e, known, (array, &fields), index, out);
     }
     for field in fields {
@@ -92,7 +92,7 @@ pub fn elements_inside(
     comb: CombId,
     out: &mut Vec<Stmt>,
 ) -> Lower {
-    if fields.is_empty() || !e.scope.plan.pulls.is_pulled(array) {
+    if fields.is_empty() || !e.scope.plan.inlining.is_inlined(array) {
         return elements(e, known, (array, fields), index, comb, out);
     }
     let mut then = Vec::new();
@@ -110,7 +110,7 @@ pub fn elements_inside(
         known.set((array, *field), index, elt.into());
     }
     let stmt = |kind| Stmt { comb, kind };
-    if e.scope.plan.pulls.may_trap(array) {
+    if e.scope.plan.inlining.may_trap(array) {
         out.push(stmt(StmtKind::If {
             cond: inside,
             then,

@@ -49,8 +49,8 @@ pub enum KnownExtent {
 
 /// Holds the inlining decisions and facts that follow from them.
 #[derive(Clone, Debug, Default)]
-pub struct Pulls {
-    pulled: Vec<bool>,
+pub struct Inlining {
+    inlined: Vec<bool>,
     may_trap: Vec<bool>,
     costly: Vec<bool>,
     in_memory: Vec<bool>,
@@ -61,17 +61,17 @@ pub struct Pulls {
     pub mirrors: Mirrors,
 }
 
-impl Pulls {
+impl Inlining {
     /// Returns whether indexed reads compute the element instead of loading it.
-    pub fn is_pulled(&self, n: NodeId) -> bool {
-        self.pulled[n.index()]
+    pub fn is_inlined(&self, n: NodeId) -> bool {
+        self.inlined[n.index()]
     }
 
     /// Returns whether an indexed read of an inlined array may trap or diverge.
     ///
     /// The index is in bounds.
     pub fn may_trap(&self, n: NodeId) -> bool {
-        self.pulled[n.index()] && self.may_trap[n.index()]
+        self.inlined[n.index()] && self.may_trap[n.index()]
     }
 
     /// Returns whether an array could be inlined, but would be computed more than once.
@@ -106,12 +106,12 @@ impl Pulls {
             .filter(|e| !matches!(e, KnownExtent::Rows(_)))
     }
 
-    /// Returns whether the nodes [behind](Pulls::behind) a node replace it.
+    /// Returns whether the nodes [behind](Inlining::behind) a node replace it.
     ///
     /// This holds for inlined arrays at indexed reads, and for lengths that are known without a
     /// loop.
     pub fn stands_for_others(&self, n: NodeId) -> bool {
-        self.pulled[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
+        self.inlined[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
     }
 
     /// Returns whether a generator's body reads an array at the generator's own index.
@@ -149,7 +149,7 @@ fn in_step_unchecked(rates: &Rates, id: NodeId, inputs: &[NodeId]) -> bool {
 }
 
 /// Decides on inlining, if `enabled`.
-pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
+pub fn inline(graph: &Graph, rates: &Rates, enabled: bool) -> Inlining {
     let extents = extents(graph, rates);
     let functions = match enabled {
         true => Functions::find(graph, rates, &extents),
@@ -171,8 +171,8 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
     for id in graph.ids() {
         in_no_loop[id.index()] |= is_known_length(graph, &extents, id);
     }
-    let mut pulls = Pulls {
-        pulled: uses.pulled,
+    let mut inlining = Inlining {
+        inlined: uses.inlined,
         may_trap: functions.may_trap.clone(),
         costly: uses.costly,
         in_memory: uses.in_memory,
@@ -182,9 +182,9 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
         mirrors: mirrors.clone(),
     };
     for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
-        pulls.behind[id.index()] = pulls.find_behind(graph, id);
+        inlining.behind[id.index()] = inlining.find_behind(graph, id);
     }
-    pulls
+    inlining
 }
 
 /// Whether a node is the length of an array that is known without a loop.
@@ -271,7 +271,7 @@ struct ArrayUses<'a> {
     /// Whether another use needs it in memory. Indexed reads are added once their array is decided.
     in_memory: Vec<bool>,
     places: FxHashMap<(Option<u32>, NodeId, usize, TermId), u32>,
-    pulled: Vec<bool>,
+    inlined: Vec<bool>,
     costly: Vec<bool>,
     in_no_loop: Vec<bool>,
 }
@@ -297,7 +297,7 @@ impl<'a> ArrayUses<'a> {
             streamed: vec![false; n],
             in_memory,
             places: FxHashMap::default(),
-            pulled: vec![false; n],
+            inlined: vec![false; n],
             costly: vec![false; n],
             in_no_loop: vec![false; n],
         }
@@ -307,12 +307,12 @@ impl<'a> ArrayUses<'a> {
     fn node(&mut self, id: NodeId, extents: &[Option<KnownExtent>]) {
         let at = id.index();
         let readers = std::mem::take(&mut self.readers[at]);
-        self.pulled[at] = readers.any && self.may_be_pulled(id, &readers);
-        self.costly[at] = readers.any && !self.pulled[at] && self.functions.is(id);
-        self.in_memory[at] |= readers.any && !self.pulled[at];
+        self.inlined[at] = readers.any && self.may_be_inlined(id, &readers);
+        self.costly[at] = readers.any && !self.inlined[at] && self.functions.is(id);
+        self.in_memory[at] |= readers.any && !self.inlined[at];
         let in_a_loop = self.streamed[at] || self.in_memory[at];
         self.in_no_loop[at] = self.functions.is(id) && !in_a_loop;
-        if self.pulled[at] {
+        if self.inlined[at] {
             self.uses_at_an_index(id, &readers);
         }
         if !self.in_no_loop[at] && !is_known_length(self.graph, extents, id) {
@@ -320,7 +320,7 @@ impl<'a> ArrayUses<'a> {
         }
     }
 
-    fn may_be_pulled(&self, id: NodeId, readers: &Readers) -> bool {
+    fn may_be_inlined(&self, id: NodeId, readers: &Readers) -> bool {
         let Some(cost) = self.functions.cost[id.index()] else {
             return false;
         };
@@ -504,14 +504,14 @@ fn is_fixed(body: &Body, t: TermId) -> bool {
     })
 }
 
-impl Pulls {
+impl Inlining {
     fn find_behind(&self, graph: &Graph, id: NodeId) -> Vec<NodeId> {
         let node = &graph.nodes[id.index()];
         let mut found = Vec::new();
         if is_known_length(graph, &self.extents, id) {
             self.add_length(&mut found, node.inputs[0]);
         }
-        if !self.pulled[id.index()] {
+        if !self.inlined[id.index()] {
             return found;
         }
         self.add_length(&mut found, id);
