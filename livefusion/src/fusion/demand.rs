@@ -138,7 +138,7 @@ fn needs_of(
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
     let mut at_an_index: FxHashSet<FieldRef> = FxHashSet::default();
-    if let Some(source) = inlining.mirrors.source(id) {
+    if let Some(source) = inlining.reversals.source(id) {
         let all = demanded.iter().map(|f| graph.resolve(source, *f));
         return NeededFields {
             in_step: all.collect(),

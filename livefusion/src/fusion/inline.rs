@@ -17,8 +17,8 @@
 mod functions;
 
 use super::cluster::free::{constant, is_alias};
-use super::mirror::Mirrors;
 use super::rates::Rates;
+use super::reversed::Reversals;
 use crate::ast::{Body, Kind, Len, Term, TermId};
 use crate::sharing::uniform::is_uniform;
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -58,7 +58,7 @@ pub struct Inlining {
     extents: Vec<Option<KnownExtent>>,
     behind: Vec<Vec<NodeId>>,
     /// The reversals that are fused with their operands.
-    pub mirrors: Mirrors,
+    pub reversals: Reversals,
 }
 
 impl Inlining {
@@ -155,13 +155,13 @@ pub fn inline(graph: &Graph, rates: &Rates, enabled: bool) -> Inlining {
         true => Functions::find(graph, rates, &extents),
         false => Functions::none(graph),
     };
-    let mirrors = match enabled {
-        true => Mirrors::find(graph, rates, |n| {
+    let reversals = match enabled {
+        true => Reversals::find(graph, rates, |n| {
             !graph.nodes[n.index()].leaf && !functions.is(n)
         }),
-        false => Mirrors::default(),
+        false => Reversals::default(),
     };
-    let mut uses = ArrayUses::of(graph, rates, &functions, &mirrors);
+    let mut uses = ArrayUses::of(graph, rates, &functions, &reversals);
     for id in graph.ids().rev() {
         if !graph.nodes[id.index()].leaf && !is_alias(graph, rates, id) {
             uses.node(id, &extents);
@@ -179,7 +179,7 @@ pub fn inline(graph: &Graph, rates: &Rates, enabled: bool) -> Inlining {
         in_no_loop,
         extents,
         behind: vec![Vec::new(); graph.nodes.len()],
-        mirrors: mirrors.clone(),
+        reversals: reversals.clone(),
     };
     for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
         inlining.behind[id.index()] = inlining.find_behind(graph, id);
@@ -264,7 +264,7 @@ struct ArrayUses<'a> {
     graph: &'a Graph,
     rates: &'a Rates,
     functions: &'a Functions,
-    mirrors: &'a Mirrors,
+    reversals: &'a Reversals,
     readers: Vec<Readers>,
     /// Whether a loop consumes it element by element.
     streamed: Vec<bool>,
@@ -281,7 +281,7 @@ impl<'a> ArrayUses<'a> {
         graph: &'a Graph,
         rates: &'a Rates,
         functions: &'a Functions,
-        mirrors: &'a Mirrors,
+        reversals: &'a Reversals,
     ) -> ArrayUses<'a> {
         let n = graph.nodes.len();
         let mut in_memory = vec![false; n];
@@ -292,7 +292,7 @@ impl<'a> ArrayUses<'a> {
             graph,
             rates,
             functions,
-            mirrors,
+            reversals,
             readers: vec![Readers::default(); n],
             streamed: vec![false; n],
             in_memory,
@@ -336,7 +336,7 @@ impl<'a> ArrayUses<'a> {
     /// Counts the uses of a loop that computes the node.
     fn uses_in_a_loop(&mut self, id: NodeId) {
         let graph = self.graph;
-        if let Some(source) = self.mirrors.source(id) {
+        if let Some(source) = self.reversals.source(id) {
             for (n, _) in graph.fields(source) {
                 self.streamed[n.index()] = true;
             }

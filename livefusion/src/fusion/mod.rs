@@ -8,9 +8,9 @@
 mod cluster;
 mod demand;
 pub mod inline;
-mod mirror;
 pub mod phases;
 pub mod rates;
+mod reversed;
 pub mod sides;
 
 pub use cluster::free::constant;

@@ -18,8 +18,8 @@ use loop_lang::ir::*;
 ///
 /// Generators are `generate`, `iota` and `replicate`. Gathers read other arrays by index.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if let Some(columns) = p.scope.mirrored(id) {
-        return place_mirrored(p, id, &columns);
+    if let Some(columns) = p.scope.reversed(id) {
+        return place_reversed(p, id, &columns);
     }
     p.enter(id, &[id])?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
@@ -29,7 +29,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
 }
 
 /// Places a `reverse` in the loop of its source.
-fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lower {
+fn place_reversed(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lower {
     let makers: Vec<NodeId> = columns.iter().map(|c| c.field.0).collect();
     p.enter(id, &makers)?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
@@ -48,9 +48,9 @@ fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lo
 /// Emits a `reverse` in the loop of its source.
 ///
 /// Its elements are those of its source.
-pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+pub fn emit_reversed(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     e.comb_at(id, point);
-    let columns = e.scope.mirrored(id).unwrap_or_default();
+    let columns = e.scope.reversed(id).unwrap_or_default();
     let demanded = e.scope.demanded(id);
     for (field, column) in (0..).zip(columns).filter(|(f, _)| demanded[*f as usize]) {
         let value = e.elt(column, point)?;

@@ -401,7 +401,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, point: placement::Point) -> Lower
         Kind::FoldS(_) => segments::emit_fold(e, id, point),
         Kind::ScanS(..) => segments::emit_scan(e, id, point),
         Kind::CountS => segments::emit_count(e, id, point),
-        Kind::Generate(..) => generate::emit_mirrored(e, id, point),
+        Kind::Generate(..) => generate::emit_reversed(e, id, point),
         // These have no code of their own. Filters open rates, maps and expansions are placed at
         // their fields, and sorts have an act of their own.
         Kind::Manifest

@@ -29,7 +29,7 @@ pub struct InputColumn {
     /// own class.
     pub beside: Option<ClassId>,
     /// Whether it is read from the end, by a reversed loop.
-    pub mirrored: bool,
+    pub reversed: bool,
 }
 
 impl From<FieldRef> for InputColumn {
@@ -37,7 +37,7 @@ impl From<FieldRef> for InputColumn {
         InputColumn {
             field,
             beside: None,
-            mirrored: false,
+            reversed: false,
         }
     }
 }
@@ -153,28 +153,28 @@ impl<'g> LoopScope<'g> {
     /// Resolves it through `Zip` and `Fields` to its producer.
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> InputColumn {
         let used = self.plan.rates.consumed(self.graph, id, input, field);
-        let mirrored = self.runs_against(id) && !self.is_made_once(used.field.0);
+        let reversed = self.runs_against(id) && !self.is_made_once(used.field.0);
         InputColumn {
             field: used.field,
             beside: used.beside,
-            mirrored,
+            reversed,
         }
     }
 
     /// Returns whether a node's elements are made in reverse loop order.
     pub fn runs_against(&self, id: NodeId) -> bool {
-        self.plan.inlining.mirrors.is_against(id)
+        self.plan.inlining.reversals.is_against(id)
     }
 
     /// Returns the source columns of a `reverse` that this loop computes.
     ///
     /// Elements made in this loop are read in the same iteration. Elements that can be read
     /// anywhere are read from the end, unless the node itself is reversed.
-    pub fn mirrored(&self, id: NodeId) -> Option<Vec<InputColumn>> {
-        let source = self.plan.inlining.mirrors.source(id)?;
+    pub fn reversed(&self, id: NodeId) -> Option<Vec<InputColumn>> {
+        let source = self.plan.inlining.reversals.source(id)?;
         let fields = self.graph.fields(source).into_iter();
         let column = |field: FieldRef| InputColumn {
-            mirrored: !self.runs_against(id) && !self.is_made_once(field.0),
+            reversed: !self.runs_against(id) && !self.is_made_once(field.0),
             ..field.into()
         };
         Some(fields.map(column).collect())
@@ -201,9 +201,9 @@ impl<'g> LoopScope<'g> {
     /// Later uses read them from memory. Elements of arrays in memory and of generators can be read
     /// anywhere instead.
     pub fn is_made_once(&self, id: NodeId) -> bool {
-        let mirrors = &self.plan.inlining.mirrors;
+        let reversals = &self.plan.inlining.reversals;
         let is_function = matches!(self.graph.node(id).kind, Kind::Generate(..));
-        let anywhere = is_function && mirrors.source(id).is_none();
+        let anywhere = is_function && reversals.source(id).is_none();
         !anywhere && !self.is_in_memory(id)
     }
 

@@ -132,7 +132,7 @@ impl ProblemBuilder<'_> {
         };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
-        match self.inlining.mirrors.source(id) {
+        match self.inlining.reversals.source(id) {
             Some(source) => {
                 self.link_to(source, None, &mut item);
                 let class = self.rates.output(source).map(|c| self.class(c));

@@ -45,7 +45,7 @@ pub struct Values {
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
     /// The index from the end, for each rate with a reversed operand.
-    pub mirrored: FxHashMap<RateId, Atom>,
+    pub reversed: FxHashMap<RateId, Atom>,
     /// Flags that tell whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
     /// Flags that tell whether a merge asks a side for its next element, by the side's subrate.
@@ -168,9 +168,9 @@ impl Emission<'_> {
         });
         // A function of the index is evaluated at the loop's own index. Other elements of a
         // reversed loop are stored at the reversed index.
-        let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
+        let reversed = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
         let column = InputColumn {
-            mirrored,
+            reversed,
             ..field.into()
         };
         let index = self.index_of(column, point.rate);

@@ -206,10 +206,10 @@ impl Emission<'_> {
     pub fn index_of(&mut self, column: InputColumn, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
-        let (Some(bound), true) = (bound, column.mirrored) else {
+        let (Some(bound), true) = (bound, column.reversed) else {
             return self.position(self.scope.class_of(column), rate);
         };
-        if let Some(known) = self.values.mirrored.get(&rate) {
+        if let Some(known) = self.values.reversed.get(&rate) {
             return *known;
         }
         let comb = self.values.openers[rate.index()];
@@ -217,7 +217,7 @@ impl Emission<'_> {
         let last = self.emit(comb, Section::Init, "last", Op::Sub, &[bound, one]);
         let args = [last.into(), self.index(rate).into()];
         let index = self.emit(comb, Section::Body, "rix", Op::Sub, &args).into();
-        self.values.mirrored.insert(rate, index);
+        self.values.reversed.insert(rate, index);
         index
     }
 

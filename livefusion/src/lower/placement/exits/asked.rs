@@ -175,7 +175,7 @@ impl FieldDemand {
             Consumes::Names | Consumes::Number => {}
             Consumes::All | Consumes::Own | Consumes::Lengths | Consumes::Bodies => {
                 columns.iter().for_each(|f| self.field(*f, &needed));
-                if let Some(source) = scope.plan.inlining.mirrors.source(id) {
+                if let Some(source) = scope.plan.inlining.reversals.source(id) {
                     self.all(scope, source, &needed);
                 }
             }
