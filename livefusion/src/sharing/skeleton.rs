@@ -32,7 +32,7 @@ pub struct Skeleton {
 
 enum SkeletonStep {
     /// The node that was the k-th new one.
-    Again(usize),
+    Seen(usize),
     New(Expected),
 }
 
@@ -105,7 +105,7 @@ impl Skeleton {
         let mut stack: Vec<&Arc<Node>> = roots.iter().rev().collect();
         while let Some(node) = stack.pop() {
             if let Some(k) = met.get(&address(node)) {
-                steps.push(SkeletonStep::Again(*k));
+                steps.push(SkeletonStep::Seen(*k));
                 continue;
             }
             met.insert(address(node), met.len());
@@ -142,8 +142,8 @@ impl Skeleton {
         for step in &self.steps {
             let node = walk.stack.pop()?;
             match step {
-                SkeletonStep::Again(k) if Arc::ptr_eq(seen.get(*k)?, node) => {}
-                SkeletonStep::Again(_) => return None,
+                SkeletonStep::Seen(k) if Arc::ptr_eq(seen.get(*k)?, node) => {}
+                SkeletonStep::Seen(_) => return None,
                 SkeletonStep::New(expected) => {
                     seen.push(node);
                     walk.meet(node, expected)?;

@@ -201,11 +201,11 @@ impl Plan {
             if let Some(class) = self.rate_of(*id) {
                 write!(f, " at {class}")?;
             }
-            let again = l.copies.binary_search(id).is_ok();
-            writeln!(f, "{}", if again { ", again" } else { "" })?;
+            let is_copy = l.copies.binary_search(id).is_ok();
+            writeln!(f, "{}", if is_copy { ", rematerialised" } else { "" })?;
         }
         if let Some(Recomputed { bytes, kept }) = l.recomputed {
-            writeln!(f, "  {bytes} bytes to compute again, {kept} to keep")?;
+            writeln!(f, "  {bytes} bytes to rematerialise, {kept} to store")?;
         }
         for (what, fields) in [("stores", &l.arrays), ("leaves", &l.scalars)] {
             if !fields.is_empty() {

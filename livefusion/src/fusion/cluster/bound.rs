@@ -42,7 +42,7 @@ pub fn bounds(problem: &Problem) -> Bounds {
         let apart: FxHashSet<usize> = apart.collect();
         for f in item.uses.iter().filter(|f| problem.fields[**f].bytes > 0) {
             let maker = problem.fields[*f].maker.filter(|m| !apart.contains(m));
-            match maker.filter(|m| problem.items[*m].again.is_some()) {
+            match maker.filter(|m| problem.items[*m].remat.is_some()) {
                 // A consumer that could rematerialise the maker may need no memory read.
                 Some(m) => owing[m] |= before.is_some_and(|b| b.has(i, m)),
                 None => users[*f].push(i),
@@ -84,7 +84,7 @@ pub fn bounds(problem: &Problem) -> Bounds {
 /// rematerialisation, or the cost of storing its smallest array. Zero if some loop has to read one
 /// of its arrays anyway.
 fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
-    let price = |i: usize| problem.price_again(i).filter(|_| owing[i]);
+    let price = |i: usize| problem.remat_price(i).filter(|_| owing[i]);
     let all = 0..problem.items.len();
     let mut owed: Vec<u64> = all.map(|i| price(i).unwrap_or(0)).collect();
     for (field, reads) in problem.fields.iter().zip(reads) {

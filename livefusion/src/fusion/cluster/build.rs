@@ -8,11 +8,11 @@ mod consumers;
 mod hosts;
 mod links;
 
-use super::again;
 use super::budget;
 use super::free::{free_generators, is_alias};
 use super::order::Order;
 use super::problem::{Class, ClusterItem, DataField, Problem};
+use super::remat;
 use crate::ast::Kind;
 use crate::fusion::demand::{self, Demand};
 use crate::fusion::inline::Inlining;
@@ -46,8 +46,8 @@ const SEGMENT: u64 = 8;
 
 /// Builds the problem.
 ///
-/// Items can be rematerialised only if `again` is set.
-pub fn build(graph: &Graph, rates: &Rates, inlining: &Inlining, again: bool) -> Built {
+/// Items can be rematerialised only if `remat` is set.
+pub fn build(graph: &Graph, rates: &Rates, inlining: &Inlining, remat: bool) -> Built {
     let free = free_generators(graph, inlining);
     let mut b = ProblemBuilder {
         graph,
@@ -80,8 +80,8 @@ pub fn build(graph: &Graph, rates: &Rates, inlining: &Inlining, again: bool) -> 
     b.stays = vec![false; b.built.nodes.len()];
     b.consumers();
     b.results();
-    if again {
-        b.again();
+    if remat {
+        b.allow_remat();
     }
     b.built
 }
@@ -360,15 +360,15 @@ impl ProblemBuilder<'_> {
     }
 
     /// Sets the prices of rematerialisation.
-    fn again(&mut self) {
+    fn allow_remat(&mut self) {
         let price = |n: &NodeId| {
             let class = self.class_of[&self.rates.runs_at(*n)?];
-            let operated = again::operated(self.graph, self.rates, self.inlining, &self.free, *n)?;
-            Some(again::worth(operated, self.lengths[class]))
+            let operated = remat::operated(self.graph, self.rates, self.inlining, &self.free, *n)?;
+            Some(remat::worth(operated, self.lengths[class]))
         };
         let prices = self.built.nodes.iter().zip(&self.stays);
         let prices = prices.map(|(n, stays)| price(n).filter(|_| !stays));
         let prices: Vec<Option<u64>> = prices.collect();
-        again::allow(&mut self.built.problem, &prices);
+        remat::allow(&mut self.built.problem, &prices);
     }
 }

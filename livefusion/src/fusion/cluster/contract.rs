@@ -7,7 +7,7 @@
 //! rematerialised together, or not at all.
 
 use super::budget::{self, PIECE};
-use super::problem::{Again, Class, ClusterItem, Problem, WRITE};
+use super::problem::{Class, ClusterItem, Problem, Remat, WRITE};
 
 /// The number of rounds of contraction. Each may enable the next, but few pay off.
 const ROUNDS: usize = 3;
@@ -116,7 +116,7 @@ fn stays(problem: &Problem, uses: &FieldUses, i: usize) -> Option<usize> {
         });
     let more = bytes(problem, &uses.made[i]);
     // An operand that can be rematerialised could also serve the item in another loop.
-    let here = link.alone || with.again.is_none();
+    let here = link.alone || with.remat.is_none();
     let for_this = || here && uses.all_for(link.from, i);
     let less = || for_this() && more <= bytes(problem, &uses.made[link.from]);
     (may && (more == 0 || less())).then_some(link.from)
@@ -133,8 +133,8 @@ fn comes_later(problem: &Problem, uses: &FieldUses, i: usize) -> Option<usize> {
     let link = with.links.iter().find(|k| k.from == i)?;
     let fused = link.prevents.is_none();
     // If the user is rematerialised, the item is too, at its own price.
-    let again = match with.again {
-        Some(_) => problem.price_again(i).filter(|_| link.alone)?,
+    let remat = match with.remat {
+        Some(_) => problem.remat_price(i).filter(|_| link.alone)?,
         None => 0,
     };
     let mut taken = with.streams.iter().filter(|s| s.maker == Some(i));
@@ -151,7 +151,7 @@ fn comes_later(problem: &Problem, uses: &FieldUses, i: usize) -> Option<usize> {
         let write = if field.maker.is_some() { WRITE } else { 0 };
         field.bytes.saturating_mul(1 + write)
     });
-    let read = read.fold(again, u64::saturating_add);
+    let read = read.fold(remat, u64::saturating_add);
     let saved = bytes(problem, &uses.made[i]).saturating_mul(1 + WRITE);
     (may && read <= saved).then_some(*user)
 }
@@ -201,8 +201,8 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
     // An item without other users is not rematerialised.
     let parts = parts(problem, leaders, &into, count);
     let made = FieldUses::of(&small).made;
-    for (i, again) in parts.into_iter().enumerate() {
-        small.items[i].again = again.filter(|_| bytes(problem, &made[i]) > 0);
+    for (i, remat) in parts.into_iter().enumerate() {
+        small.items[i].remat = remat.filter(|_| bytes(problem, &made[i]) > 0);
     }
     (small, into)
 }
@@ -248,20 +248,20 @@ fn parts(
     leaders: &[usize],
     into: &[usize],
     count: usize,
-) -> Vec<Option<Box<Again>>> {
+) -> Vec<Option<Box<Remat>>> {
     let uses = FieldUses::of(problem);
-    let mut parts: Vec<Option<Box<Again>>> = vec![Some(Box::default()); count];
+    let mut parts: Vec<Option<Box<Remat>>> = vec![Some(Box::default()); count];
     for (i, item) in problem.items.iter().enumerate() {
         let (to, leads) = (into[i], leaders[i] == i);
         let left_out = bytes(problem, &uses.made[i]) == 0;
         let Some(part) = parts[to].as_mut().filter(|_| !left_out || leads) else {
             continue;
         };
-        match &item.again {
-            Some(again) => {
-                absorb(problem, &mut part.part, &again.part, (leads, to), into);
-                part.price = part.price.saturating_add(again.price);
-                part.members.extend_from_slice(&again.members);
+        match &item.remat {
+            Some(remat) => {
+                absorb(problem, &mut part.part, &remat.part, (leads, to), into);
+                part.price = part.price.saturating_add(remat.price);
+                part.members.extend_from_slice(&remat.members);
             }
             None => parts[to] = None,
         }

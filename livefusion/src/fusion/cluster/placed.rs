@@ -1,10 +1,10 @@
 //! Search state: placed items, a lower bound on the cost, and an undo log.
 
-use super::again::Copies;
 use super::bits::BitMatrix;
 use super::bound::Bounds;
 use super::loops::{LoopEntry, Member, OpenLoops};
 use super::problem::{Cost, Partition, Problem, WRITE};
+use super::remat::Copies;
 use smallvec::SmallVec;
 
 /// Holds the items placed so far, a prefix of the problem's items.
@@ -87,7 +87,7 @@ impl<'p> PlacedItems<'p> {
         let mut last_made = vec![0; problem.classes.len()];
         for (i, item) in problem.items.iter().enumerate() {
             // A rematerialised item may enter a loop at any time.
-            let last = if item.again.is_some() { usize::MAX } else { i };
+            let last = if item.remat.is_some() { usize::MAX } else { i };
             item.makes
                 .iter()
                 .for_each(|c| last_made[*c] = last_made[*c].max(last));
@@ -225,7 +225,7 @@ impl<'p> PlacedItems<'p> {
             }
         }
         if let Member::Copy(i) = member {
-            let price = self.problem.price_again(i).unwrap_or(0);
+            let price = self.problem.remat_price(i).unwrap_or(0);
             sum = sum.saturating_add(pay(Some(i), price));
         }
         sum
@@ -275,7 +275,7 @@ impl<'p> PlacedItems<'p> {
         if at == self.loops.count() {
             self.open();
         }
-        self.put_all_again(at, &candidate.copies);
+        self.put_copies(at, &candidate.copies);
         self.put(at, Member::Home(item), candidate.entry);
         self.now = candidate.now;
         mark
@@ -292,15 +292,15 @@ impl<'p> PlacedItems<'p> {
     /// Rematerialises items in a loop.
     ///
     /// Returns false if one of them does not fit.
-    pub fn put_all_again(&mut self, l: usize, items: &Copies) -> bool {
+    pub fn put_copies(&mut self, l: usize, items: &Copies) -> bool {
         self.together.clone_from(items);
-        let all = items.iter().all(|m| self.put_again(l, *m));
+        let all = items.iter().all(|m| self.put_copy(l, *m));
         self.together.clear();
         all
     }
 
     /// Rematerialises an item in a loop. Returns false if it does not fit.
-    fn put_again(&mut self, l: usize, item: usize) -> bool {
+    fn put_copy(&mut self, l: usize, item: usize) -> bool {
         let member = Member::Copy(item);
         let Some(entry) = self.enter(l, member) else {
             return false;

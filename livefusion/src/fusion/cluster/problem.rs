@@ -6,7 +6,7 @@
 //!
 //! A column that crosses from one loop to another is written once, and each consuming loop reads
 //! it. A column that is in memory from the start is read by each loop that uses it. A cheap item
-//! that makes arrays may be computed in several loops instead: see [`again`](super::again).
+//! that makes arrays may be computed in several loops instead: see [`remat`](super::remat).
 
 use super::loops::{Member, OpenLoops};
 use super::reason::Reason;
@@ -68,12 +68,12 @@ pub struct ClusterItem {
     /// Its code size: see [`budget`](super::budget).
     pub weight: u32,
     /// How to rematerialise it in another loop, if that is allowed.
-    pub again: Option<Box<Again>>,
+    pub remat: Option<Box<Remat>>,
 }
 
 /// Describes the rematerialisation of an item in another loop.
 #[derive(Clone, Debug, Default)]
-pub struct Again {
+pub struct Remat {
     /// The part that is recomputed: the whole item, or of a merged item only the members that make
     /// arrays.
     pub part: ClusterItem,
@@ -276,15 +276,15 @@ impl Problem {
         match member {
             Member::Home(i) => &self.items[i],
             Member::Copy(i) => {
-                let again = self.items[i].again.as_deref();
-                again.map_or(&self.items[i], |a| &a.part)
+                let remat = self.items[i].remat.as_deref();
+                remat.map_or(&self.items[i], |a| &a.part)
             }
         }
     }
 
     /// Returns the price of rematerialising an item, if that is allowed.
-    pub fn price_again(&self, item: usize) -> Option<u64> {
-        self.items[item].again.as_deref().map(|a| a.price)
+    pub fn remat_price(&self, item: usize) -> Option<u64> {
+        self.items[item].remat.as_deref().map(|a| a.price)
     }
 
     /// Returns the cost of a partition.
@@ -293,7 +293,7 @@ impl Problem {
     pub fn cost(&self, partition: &Partition) -> Option<Cost> {
         let loops = OpenLoops::filled(self, partition)?;
         let copies = partition.copies.iter();
-        let prices: Option<Vec<u64>> = copies.map(|(i, _)| self.price_again(*i)).collect();
+        let prices: Option<Vec<u64>> = copies.map(|(i, _)| self.remat_price(*i)).collect();
         let bytes = prices?.into_iter().fold(0, u64::saturating_add);
         schedule::order(self, partition)?;
         Some(Cost {

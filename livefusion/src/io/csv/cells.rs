@@ -29,7 +29,7 @@ enum CellsState {
     /// Text.
     Text(Dictionary),
     /// Text, found after earlier fields were dropped: the fields must be read again.
-    Again(Why),
+    Reread(Why),
 }
 
 /// Collects canonical words of one type.
@@ -109,7 +109,7 @@ impl ColumnCells {
     /// Adds the next field.
     pub fn push(&mut self, field: &[u8], line: u64, markers: &Markers) -> Result<(), ErrorKind> {
         let why = match &mut self.state {
-            CellsState::Skipped | CellsState::Again(_) => return Ok(()),
+            CellsState::Skipped | CellsState::Reread(_) => return Ok(()),
             CellsState::Text(all) => {
                 let text = utf8(field)?;
                 return match &self.fill {
@@ -147,8 +147,8 @@ impl ColumnCells {
     }
 
     /// Returns whether the fields must be read again.
-    pub fn is_again(&self) -> bool {
-        matches!(self.state, CellsState::Again(_))
+    pub fn needs_reread(&self) -> bool {
+        matches!(self.state, CellsState::Reread(_))
     }
 
     /// Decides an inferred type at the end and fills missing values.
@@ -176,9 +176,9 @@ impl ColumnCells {
     /// Creates the column for another pass.
     ///
     /// It is text if this pass found text, else skipped.
-    pub fn again(&self) -> ColumnCells {
+    pub fn for_reread(&self) -> ColumnCells {
         let state = match &self.state {
-            CellsState::Again(why) => CellsState::Text(Dictionary::new(why.clone())),
+            CellsState::Reread(why) => CellsState::Text(Dictionary::new(why.clone())),
             _ => CellsState::Skipped,
         };
         ColumnCells {
@@ -193,7 +193,7 @@ impl ColumnCells {
     /// None if it is not requested.
     pub fn finish(self) -> Option<(String, Column)> {
         let data = match self.state {
-            CellsState::Skipped | CellsState::Again(_) => return None,
+            CellsState::Skipped | CellsState::Reread(_) => return None,
             CellsState::Text(all) => Data::Text(all.finish()),
             CellsState::Words(all) => Data::Scalars(Arc::new(all.finish())),
             CellsState::Times(all) => all.finish(),
@@ -207,7 +207,7 @@ impl CellsState {
     fn text(why: Why, is_first: bool) -> CellsState {
         match is_first {
             true => CellsState::Text(Dictionary::new(why)),
-            false => CellsState::Again(why),
+            false => CellsState::Reread(why),
         }
     }
 }

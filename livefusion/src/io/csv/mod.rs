@@ -297,16 +297,16 @@ impl Csv {
                 kind.at(path, Place::Line { line, column })
             })?;
         }
-        if columns.iter().any(ColumnCells::is_again) {
+        if columns.iter().any(ColumnCells::needs_reread) {
             source.rewind().map_err(|e| whole(e.into()))?;
-            let again = |_| Ok(columns.iter().map(ColumnCells::again).collect());
-            let (texts, lines) = self.pass(&mut source, path, again)?;
+            let reread = |_| Ok(columns.iter().map(ColumnCells::for_reread).collect());
+            let (texts, lines) = self.pass(&mut source, path, reread)?;
             if lines != len {
                 let expected = format!("{len} lines, as when they were read before");
                 return Err(whole(ErrorKind::malformed(expected, lines.to_string())));
             }
             for (column, text) in columns.iter_mut().zip(texts) {
-                if column.is_again() {
+                if column.needs_reread() {
                     *column = text;
                 }
             }

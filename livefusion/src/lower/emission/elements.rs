@@ -241,7 +241,7 @@ impl Emission<'_> {
     /// Reads a field that an earlier pass has kept.
     pub fn reread(&mut self, field: FieldRef, point: Point) -> Lower {
         let array = self.made(field)?;
-        self.read_here(field.into(), array, point, "again");
+        self.read_here(field.into(), array, point, "reread");
         Ok(())
     }
 

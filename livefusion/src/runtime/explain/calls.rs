@@ -30,7 +30,7 @@ pub struct Call {
     /// The place of its first computation.
     pub place: Place,
     /// The later loops that rematerialise it or parts of it.
-    pub again: Vec<usize>,
+    pub remat: Vec<usize>,
     /// Element types and length, if known: `f64[100]`.
     pub shape: String,
     /// Whether its elements are computed at their uses rather than at a rate of its own.
@@ -80,7 +80,7 @@ impl Calls {
             homes,
             ..Calls::default()
         };
-        let (mut kinds, mut again) = (Vec::<Kinds>::new(), again(plan));
+        let (mut kinds, mut remat) = (Vec::<Kinds>::new(), remat(plan));
         for id in graph.ids() {
             let Some(place) = places[id.index()] else {
                 continue;
@@ -91,7 +91,7 @@ impl Calls {
                 name: node.name,
                 loc: node.loc,
                 place,
-                again: again.remove(&id).unwrap_or_default(),
+                remat: remat.remove(&id).unwrap_or_default(),
                 // The last node is the call's result.
                 shape: node.show_shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
@@ -124,9 +124,9 @@ impl Calls {
     /// Merges the nodes of one call into another.
     fn join(&mut self, part: usize, whole: usize) {
         let nodes = std::mem::take(&mut self.all[part].nodes);
-        let again = std::mem::take(&mut self.all[part].again);
-        let known = &mut self.all[whole].again;
-        known.extend(again);
+        let remat = std::mem::take(&mut self.all[part].remat);
+        let known = &mut self.all[whole].remat;
+        known.extend(remat);
         known.sort_unstable();
         known.dedup();
         for n in &nodes {
@@ -253,19 +253,19 @@ impl Call {
             Place::Loop(l) => Some(l),
             _ => None,
         };
-        first.into_iter().chain(self.again.iter().copied())
+        first.into_iter().chain(self.remat.iter().copied())
     }
 }
 
 /// Lists the loops that rematerialise each node.
-fn again(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
-    let mut again: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+fn remat(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
+    let mut remat: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
     for (at, l) in plan.loops.iter().enumerate() {
         for id in &l.copies {
-            again.entry(*id).or_default().push(at);
+            remat.entry(*id).or_default().push(at);
         }
     }
-    again
+    remat
 }
 
 /// A consumer of a call.

@@ -96,8 +96,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "a part that goes by the elements of an earlier one carries nothing",
         file: "fusion/phases.rs",
-        sound: "let again = family == Some(adding.family) && parts.iter().all(is_elementwise);",
-        faulty: "let again = family == Some(adding.family);",
+        sound: "let is_recomputed = family == Some(adding.family) && parts.iter().all(is_elementwise);",
+        faulty: "let is_recomputed = family == Some(adding.family);",
     },
     Fault {
         what: "a scalar is captured where an earlier phase has folded it",

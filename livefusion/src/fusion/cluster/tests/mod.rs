@@ -34,11 +34,11 @@ fn checked(problem: &Problem, clustering: Clustering) -> Solution {
 fn optimal_is_the_best(
     seeds: std::ops::Range<u64>,
     items: impl Fn(u64) -> usize,
-    again: bool,
+    remat: bool,
 ) -> usize {
     let mut copies = 0;
     for seed in seeds {
-        let problem = random(seed, items(seed), again);
+        let problem = random(seed, items(seed), remat);
         let optimal = checked(&problem, ALL);
         assert_eq!(
             optimal.cost,
@@ -97,8 +97,8 @@ fn bounds_and_costs_are_true_whatever_the_budget() {
 #[test]
 fn one_problem_has_one_answer() {
     for seed in 0..50 {
-        let again = || solve(&random(seed, 30, true), Clustering::default());
-        assert_eq!(again(), again());
+        let solution = || solve(&random(seed, 30, true), Clustering::default());
+        assert_eq!(solution(), solution());
     }
 }
 

@@ -20,7 +20,7 @@
 //!
 //! A rematerialised item traps exactly as the original does, so no trap is added or lost.
 
-use super::problem::{Again, ClusterItem, Problem};
+use super::problem::{ClusterItem, Problem, Remat};
 use crate::ast::{Body, Kind, Term, TermId};
 use crate::fusion::inline::{Inlining, is_shifted};
 use crate::fusion::rates::Rates;
@@ -48,7 +48,7 @@ pub fn operated(
 ) -> Option<u64> {
     let node = &graph.nodes[n.index()];
     let facts = node.node.kind.facts();
-    if !facts.again {
+    if !facts.remat {
         return None;
     }
     // Each element passes the filter or not.
@@ -118,12 +118,12 @@ pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
         let item = &problem.items[user];
         let price = price.filter(|_| !item.links.iter().any(|k| k.alone && kept[k.from]));
         kept[user] = price.is_none();
-        let again = price.map(|price| Again {
+        let remat = price.map(|price| Remat {
             part: item.clone(),
             price,
             members: smallvec![user],
         });
-        problem.items[user].again = again.map(Box::new);
+        problem.items[user].remat = remat.map(Box::new);
     }
 }
 
@@ -172,13 +172,13 @@ pub fn choices(
     item: usize,
     open: impl Fn(usize) -> bool,
 ) -> (Vec<Copies>, bool) {
-    let may = |from: usize| problem.items[from].again.is_some() && open(from);
+    let may = |from: usize| problem.items[from].remat.is_some() && open(from);
     let mut more = false;
     // The needed items in ascending order, and whether each is mandatory.
-    let mut need = |needs: &mut Vec<(usize, bool)>, of: &ClusterItem, again: bool| {
+    let mut need = |needs: &mut Vec<(usize, bool)>, of: &ClusterItem, remat: bool| {
         let links = of.links.iter().filter(|k| !k.apart);
         for link in links.filter(|k| may(k.from)) {
-            let must = again && link.alone;
+            let must = remat && link.alone;
             match needs.binary_search_by_key(&link.from, |n| n.0) {
                 Ok(at) => needs[at].1 |= must,
                 Err(at) if must || needs.len() < CHOICES => needs.insert(at, (link.from, must)),
@@ -203,9 +203,9 @@ pub fn choices(
         };
         // Few copies first.
         let without = (needs.clone(), copies.clone());
-        if let Some(again) = &problem.items[m].again {
+        if let Some(remat) = &problem.items[m].remat {
             copies.push(m);
-            need(&mut needs, &again.part, true);
+            need(&mut needs, &remat.part, true);
             stack.push((needs, copies));
         }
         if !must {
