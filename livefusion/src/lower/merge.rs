@@ -197,9 +197,9 @@ fn on_side(
     let zipped = e.placed.zipped(id).ok_or_else(no_root)?;
     let side = side_of(&e.scope, id, input).ok_or_else(no_root)?;
     let cursor = *zipped.sides[side].first().ok_or_else(no_root)?;
-    let asks = e.placed.tree.parent(cursor);
+    let subrate = e.placed.tree.parent(cursor);
     let live = e.values.live.get(&cursor).copied().ok_or_else(no_root)?;
-    let need = asks.and_then(|r| e.values.needed.get(&r).copied());
+    let need = subrate.and_then(|r| e.values.needed.get(&r).copied());
     for (at, column) in columns {
         args[*at] = e.elt(*column, point)?;
     }

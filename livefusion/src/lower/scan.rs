@@ -24,7 +24,7 @@ use std::ops::Range;
 
 /// Places a scan in step with its input.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if p.is_unasked(id) {
+    if p.is_undemanded(id) {
         return Ok(());
     }
     let point = p.point_of(id, 0..1)?;

@@ -23,7 +23,7 @@ use loop_lang::op::Op;
 
 /// Places a running fold by index, in step with its indices and values.
 pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if p.is_unasked(id) {
+    if p.is_undemanded(id) {
         return Ok(());
     }
     let point = p.point_of(id, 1..3)?;

@@ -288,7 +288,7 @@ fn set_folded(e: &mut Emission<'_>, id: NodeId, owner: RateId, values: Vec<Atom>
 pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let point = place_segmented(p, id)?;
     // It may still be counted.
-    if p.is_unasked(id) {
+    if p.is_undemanded(id) {
         return Ok(());
     }
     p.input_elts(id, 1..2, point)?;

@@ -124,8 +124,8 @@ pub fn emit_leave(e: &mut Emission<'_>, rate: RateId) {
     }
     // A segment that starts after this exit may be empty: its fold has no consumer.
     for (fold, seen) in e.values.nonempty.remove(&rate).unwrap_or_default() {
-        let asked = goes_on(e, fold, Section::Nest, ends).unwrap_or(Const::bool(true).into());
-        let left = e.emit(fold, Section::Nest, "left", Op::Not, &[asked]);
+        let goes_on = goes_on(e, fold, Section::Nest, ends).unwrap_or(Const::bool(true).into());
+        let left = e.emit(fold, Section::Nest, "left", Op::Not, &[goes_on]);
         e.trap_after(fold, TrapKind::Empty, &[seen, left]);
     }
 }

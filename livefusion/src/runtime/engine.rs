@@ -1,7 +1,6 @@
 //! The engine: its options and the kernel cache in memory.
 
 use super::apart::run_apart;
-use super::asked::{RequestedSchedules, refused};
 use super::binding::{Bindings, InputPlaces, Nodes};
 use super::builder::{Choices, EngineBuilder, RunsOn};
 use super::counters::Counters;
@@ -10,6 +9,7 @@ use super::explain::Explanation;
 use super::prepared::Prepared;
 use super::program::CompiledProgram;
 use super::programs::KnownPrograms;
+use super::requested::{RequestedSchedules, refused};
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
@@ -309,8 +309,8 @@ impl Engine {
     }
 
     /// Returns the schedules requested for the C backend.
-    pub(crate) fn asked(&self) -> &RequestedSchedules {
-        &self.0.choices.asked
+    pub(crate) fn requested(&self) -> &RequestedSchedules {
+        &self.0.choices.requested
     }
 
     /// Tells whether the engine compiles C with a backend of its own.
@@ -459,7 +459,7 @@ impl Engine {
     pub(crate) fn compile_all(&self, loops: &[Lowered]) -> Result<Vec<Kernels>> {
         let programs = loops.iter().map(|l| &l.program);
         let sizings = loops.iter().flat_map(|l| &l.sizing);
-        self.asked()
+        self.requested()
             .judge(loops.iter().flat_map(Lowered::programs))?;
         let mut kernels = self.kernels(&programs.chain(sizings).collect::<Vec<_>>())?;
         let mut sizings = kernels.split_off(loops.len()).into_iter();

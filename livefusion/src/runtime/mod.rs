@@ -6,7 +6,6 @@
 //! that pays, and pass arrays and scalars on.
 
 mod apart;
-mod asked;
 mod binding;
 mod builder;
 mod cache;
@@ -26,6 +25,7 @@ mod prepared;
 mod program;
 mod programs;
 mod replay;
+mod requested;
 mod sync;
 #[cfg(feature = "jit")]
 mod tier;
@@ -33,7 +33,6 @@ mod watch;
 mod widened;
 
 pub use apart::external_parts;
-pub(crate) use asked::{RequestedSchedules, with_region};
 pub(crate) use binding::lost;
 pub use builder::EngineBuilder;
 pub use counters::Counters;
@@ -46,4 +45,5 @@ pub use explain::{
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;
+pub(crate) use requested::{RequestedSchedules, with_region};
 pub use watch::{CancelToken, Progress};

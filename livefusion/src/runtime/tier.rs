@@ -100,7 +100,7 @@ impl Backend for Tiers {
             interp,
             jit: OnceLock::new(),
             c: OnceLock::new(),
-            asked: AtomicBool::new(false),
+            requested: AtomicBool::new(false),
             passes: Mutex::default(),
             runs: AtomicU64::new(0),
             work: AtomicU64::new(0),
@@ -154,7 +154,7 @@ struct Slots {
     /// An error if C is unavailable or rejected the loop.
     c: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
     /// Whether C has been requested.
-    asked: AtomicBool,
+    requested: AtomicBool,
     /// Passes to compile together with the C.
     passes: Mutex<Vec<Pass>>,
     runs: AtomicU64,
@@ -259,7 +259,7 @@ impl TierKernel {
         let work = slots.work.load(Ordering::Relaxed);
         let worth_it = expected >= LONG || work >= LONG_TOGETHER;
         let none = slots.tiers.fallback.get().is_some();
-        if !worth_it || none || slots.asked.swap(true, Ordering::Relaxed) {
+        if !worth_it || none || slots.requested.swap(true, Ordering::Relaxed) {
             return;
         }
         let Some(compiler) = COMPILER.get_or_make(start_compiler) else {
@@ -326,11 +326,11 @@ impl Kernel for TierKernel {
             _ if slots.runs.load(Ordering::Relaxed) > 0 => "interpreted",
             _ => "not run yet",
         };
-        let asked = slots.asked.load(Ordering::Relaxed);
+        let requested = slots.requested.load(Ordering::Relaxed);
         Some(match slots.c.get() {
             Some(Ok(_)) => "compiled as C".into(),
             Some(Err(e)) => format!("{now}, not as C: {}", e.in_a_line()).into(),
-            None if asked => format!("{now}, C asked for").into(),
+            None if requested => format!("{now}, C requested").into(),
             None => now.into(),
         })
     }

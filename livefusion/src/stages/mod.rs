@@ -126,7 +126,7 @@
 //!     r"loop 0
 //!   r0: over n0.0, stage 0, r1
 //!   r1: what n1 filter keeps by n0.0 in r0, stage 0, r2
-//!   r2: what is not always asked for in r1, stage 0, r3
+//!   r2: what is not always demanded in r1, stage 0, r3
 //!   r3: what n4 take keeps in r2, stage 0
 //!   r0 opens, by n0 manifest
 //!   n0.0 is read from memory at r0

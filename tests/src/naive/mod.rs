@@ -4,9 +4,9 @@
 //! reported one once the schedule of loops is known. Floats that a backend may reassociate have an
 //! error bound.
 
-mod asked;
 mod body;
 mod demand;
+mod demanded;
 mod fold;
 mod inlined;
 mod nodes;

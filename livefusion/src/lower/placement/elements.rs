@@ -24,9 +24,9 @@ impl Placer<'_> {
     ///
     /// It is made in this loop, or read from memory.
     pub fn elt(&mut self, column: impl Into<InputColumn>, at: Point) -> Lower {
-        let asked = column.into();
+        let used = column.into();
         // A filter's element is its input's element. Follow such inputs without recursion.
-        let (mut column, mut point) = (asked, at);
+        let (mut column, mut point) = (used, at);
         let from = loop {
             let (id, _) = column.field;
             if let Some(from) = self.visible(column, point) {
@@ -64,7 +64,7 @@ impl Placer<'_> {
                 .ok_or_else(|| missing(self.scope.graph, column.field))?;
             column = input;
         };
-        self.placed.origins.insert((asked, at), (column, from));
+        self.placed.origins.insert((used, at), (column, from));
         Ok(())
     }
 
@@ -333,11 +333,11 @@ impl Placer<'_> {
         let class = rates.now(class.ok_or_else(missing)?.delivers);
         // The cursor may be inside of a subrate that asks for the next segment, or for a merge's
         // next element. Then the element is known after that subrate.
-        let asks = |r: &RateId| {
+        let is_on_demand = |r: &RateId| {
             let opening = &self.placed.tree.rate(*r).opening;
             matches!(opening, Opening::UsedUp | Opening::Needed(_))
         };
-        let around = self.placed.tree.parent(cursor).filter(asks);
+        let around = self.placed.tree.parent(cursor).filter(is_on_demand);
         let behind = self.placed.tree.child_point(around.unwrap_or(cursor));
         let behind = behind.ok_or_else(missing)?;
         let outside = self.go_inside(Some(Context::Cursor(cursor)));

@@ -162,8 +162,8 @@ impl Placer<'_> {
             }
             let node = &graph.nodes[first.index()];
             if let Kind::Generate(..) = node.node.kind {
-                let asked = self.lengths.generators.contains(&first);
-                let array = indexed_array(graph, first).filter(|_| !asked);
+                let is_known = self.lengths.generators.contains(&first);
+                let array = indexed_array(graph, first).filter(|_| !is_known);
                 match array.filter(|a| self.scope.existing_field(*a).is_some()) {
                     Some(array) => {
                         follows.get_or_insert(first);

@@ -34,7 +34,7 @@ use crate::error::ErrorKind;
 use crate::fusion::{ClassId, Rates};
 use crate::sharing::{FieldRef, NodeId};
 pub use exits::Lives;
-use exits::{Asking, Exits};
+use exits::{Exits, LoopDemand};
 use lengths::Lengths;
 use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -301,10 +301,10 @@ impl<'g> Placer<'g> {
     ///
     /// `order` lists its combinators in dependency order.
     pub fn new(scope: LoopScope<'g>, order: &[NodeId]) -> Placer<'g> {
-        let asking = Asking::of(&scope, order);
+        let loop_demand = LoopDemand::of(&scope, order);
         let (mut phases, mut lives): (Vec<InPhase>, u32) = (Vec::new(), 0);
         for phase in &scope.plan.loops[scope.at].phases {
-            let exits = Exits::of(&scope.in_phase(phase), &asking, order, lives);
+            let exits = Exits::of(&scope.in_phase(phase), &loop_demand, order, lives);
             lives = exits.lives(lives);
             phases.push(InPhase {
                 exits,

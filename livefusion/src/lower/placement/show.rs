@@ -103,7 +103,7 @@ impl Show<'_> {
                     columns.join(", ")
                 )
             }
-            Opening::While(_) => "what is not always asked for".into(),
+            Opening::While(_) => "what is not always demanded".into(),
             Opening::Decided => format!("what {} kept", self.node(rate.node)),
             Opening::Segments(lengths, total) => {
                 let (lengths, total) = (self.column(*lengths), self.total(*total));
@@ -124,7 +124,7 @@ impl Show<'_> {
             Opening::Elements(sided) => {
                 format!("{}, on demand, elements of segments", self.sided(*sided))
             }
-            Opening::Needed(sided) => format!("where {} is asked", self.sided(*sided)),
+            Opening::Needed(sided) => format!("where {} is demanded", self.sided(*sided)),
             Opening::Part(part) => {
                 format!("part {part} of {}, under way", self.node(rate.node))
             }

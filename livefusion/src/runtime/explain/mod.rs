@@ -247,7 +247,11 @@ impl Explanation {
             let mut programs = program.loops.iter().flat_map(|l| l.lowered.programs());
             programs.any(|p| p.name == *name)
         };
-        let absent = engine.asked().schedules()?.names().filter(|n| !named(n));
+        let absent = engine
+            .requested()
+            .schedules()?
+            .names()
+            .filter(|n| !named(n));
         Ok(Explanation {
             absent: absent.map(str::to_string).collect(),
             backend: engine.backend_name().to_string(),
@@ -371,7 +375,7 @@ fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>>
         return Ok(Some(texts.concat()).filter(|text| !text.is_empty()));
     }
     let programs = compiled.lowered.programs();
-    let texts = programs.map(|program| Ok(Tiled::of(program, engine.asked())?.schedule()));
+    let texts = programs.map(|program| Ok(Tiled::of(program, engine.requested())?.schedule()));
     Ok(Some(texts.collect::<Result<String>>()?))
 }
 

@@ -33,16 +33,18 @@ fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
 
 /// The terms that the test of a condition depends on.
 fn terms_of_tests(body: &Body) -> Vec<bool> {
-    let mut is_asked = vec![false; body.terms.len()];
+    let mut is_in_test = vec![false; body.terms.len()];
     for (i, data) in body.terms.iter().enumerate().rev() {
         if let Term::Cond(test, ..) = data.term {
-            is_asked[test.index()] = true;
+            is_in_test[test.index()] = true;
         }
-        if is_asked[i] {
-            each_operand(body, TermId(i as u32), &mut |a| is_asked[a.index()] = true);
+        if is_in_test[i] {
+            each_operand(body, TermId(i as u32), &mut |a| {
+                is_in_test[a.index()] = true
+            });
         }
     }
-    is_asked
+    is_in_test
 }
 
 /// The lowest of the terms that belong to each loop.
@@ -76,7 +78,7 @@ pub(super) struct TermPlacer {
     uses: Vec<Regions>,
     may_trap: Vec<bool>,
     /// Whether a test depends on each term.
-    is_asked: Vec<bool>,
+    is_in_test: Vec<bool>,
     /// The innermost loop that a term varies with.
     inside: Vec<Option<u32>>,
     loop_regions: Vec<Regions>,
@@ -123,7 +125,7 @@ impl TermPlacer {
             entries: vec![RegionEntry::Step],
             uses: vec![Regions::new(); body.terms.len()],
             may_trap,
-            is_asked: terms_of_tests(body),
+            is_in_test: terms_of_tests(body),
             inside: innermost_loops(body),
             loop_regions: vec![Regions::new(); body.loops.len()],
             first_result: first_terms(body, |t| match t {
@@ -278,14 +280,14 @@ impl TermPlacer {
     ///
     /// Tests have no copies, so that guards before the arms can evaluate them.
     fn has_copies(&self, body: &Body, t: TermId, uses: &[RegionId]) -> bool {
-        let is_asked = match body.terms[t.index()].term {
+        let is_costly = match body.terms[t.index()].term {
             Term::Cond(test, ..) => self.may_trap[test.index()],
             _ => false,
         };
         let mut pairs = uses.iter().enumerate();
         uses.len() <= self.most_copies
-            && !is_asked
-            && !self.is_asked[t.index()]
+            && !is_costly
+            && !self.is_in_test[t.index()]
             && pairs.all(|(k, a)| uses[..k].iter().all(|b| self.exclude(*a, *b)))
     }
 

@@ -250,11 +250,11 @@ impl Maker {
         // From the outermost test on, so that neighbouring paths share their prefixes.
         let mut way = None;
         for entry in tests.into_iter().rev() {
-            let asked = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
+            let copied = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
             let holds = match entry {
-                RegionEntry::Arm(test, true) => asked(self.seen[test.index()]),
+                RegionEntry::Arm(test, true) => copied(self.seen[test.index()]),
                 RegionEntry::Arm(test, false) => {
-                    self.logic(Op::Not, &[asked(self.seen[test.index()])])
+                    self.logic(Op::Not, &[copied(self.seen[test.index()])])
                 }
                 RegionEntry::Guard(k) => self.need(self.needs[k as usize], copies),
                 RegionEntry::Test(_) | RegionEntry::Step => continue,

@@ -119,7 +119,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what runs for an exit alone is as long in need as the others",
-        file: "lower/placement/exits/asked.rs",
+        file: "lower/placement/exits/demand.rs",
         sound: "(Needed::Always, Some(class)) => Needed::While(smallvec![class]),",
         faulty: "(Needed::Always, Some(class)) if class.to_string().is_empty() => Needed::While(smallvec![class]),",
     },
@@ -131,7 +131,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "who asks for less decides how long something is needed",
-        file: "lower/placement/exits/asked.rs",
+        file: "lower/placement/exits/demand.rs",
         sound: "(_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
         faulty: "(Needed::While(_), Needed::Always) => {} (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
     },
@@ -262,7 +262,7 @@ pub(super) const FAULTS: &[Fault] = &[
         faulty: "let args: Vec<Atom> = right.iter().chain(&left)",
     },
     Fault {
-        what: "a side of zip_shortest that ends is asked again",
+        what: "a side of zip_shortest that ends is advanced again",
         file: "lower/emission/blocks.rs",
         sound: "_ => sides::end_apart(self.scope.graph, s.zip),",
         faulty: "_ => false,",

@@ -7,7 +7,7 @@
 //! such buffers runs its chunks in order.
 
 use super::Exits;
-use super::asked::{FieldDemand, Needed, by_field};
+use super::demand::{FieldDemand, Needed, by_field};
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::scope::LoopScope;
 use crate::sharing::{FieldRef, NodeId};
@@ -49,7 +49,7 @@ impl GuardedCombs {
     pub fn of(
         scope: &LoopScope<'_>,
         order: &[NodeId],
-        asked: &FieldDemand,
+        demand: &FieldDemand,
         exits: &Exits,
         earlier: u32,
     ) -> GuardedCombs {
@@ -78,10 +78,10 @@ impl GuardedCombs {
                     });
                 }
             };
-            add(None, asked.nodes.get(id));
+            add(None, demand.nodes.get(id));
             let count = by_field(scope, *id).map_or(0, |body| body.results.len() as u32);
             for f in 0..count {
-                let needed = asked.fields.get(&(*id, f));
+                let needed = demand.fields.get(&(*id, f));
                 add(Some(f), needed);
                 apart.fields.extend(needed.map(|_| ((*id, f), None)));
             }

@@ -95,19 +95,19 @@ impl FieldDemand {
         ends: impl Fn(&NodeId) -> Option<ClassId>,
         elements_end: impl Fn(&NodeId) -> Option<ClassId>,
     ) -> FieldDemand {
-        let mut asked = FieldDemand::default();
+        let mut demand = FieldDemand::default();
         for id in nodes {
             let node = self.nodes.get(id).cloned();
             let needed = node.map(|needed| (*id, needed.within(ends(id))));
-            asked.nodes.extend(needed);
+            demand.nodes.extend(needed);
         }
         for (field, needed) in &self.fields {
-            if asked.nodes.contains_key(&field.0) {
+            if demand.nodes.contains_key(&field.0) {
                 let needed = needed.clone().within(elements_end(&field.0));
-                asked.fields.insert(*field, needed);
+                demand.fields.insert(*field, needed);
             }
         }
-        asked
+        demand
     }
 
     /// Returns how long the inputs of a node must be counted.
@@ -132,8 +132,8 @@ impl FieldDemand {
     pub fn elements(&mut self, scope: &LoopScope<'_>, id: NodeId, ends: Option<ClassId>) {
         let node = scope.graph.node(id);
         let needed = self.nodes.get(&id).cloned().unwrap_or_default();
-        let of_field = |asked: &FieldDemand, f: usize| {
-            let needed = asked.fields.get(&(id, f as u32));
+        let of_field = |demand: &FieldDemand, f: usize| {
+            let needed = demand.fields.get(&(id, f as u32));
             needed.cloned().unwrap_or_default().within(ends)
         };
         let inputs = scope.inputs(id).iter();
