@@ -276,8 +276,8 @@ impl Builder {
 
     /// Checks an array of rank 1 against a length at run time, by a zip with a generator.
     pub(crate) fn held(self, array: &Arc<Node>, len: Len) -> Arc<Node> {
-        let beside = self.generate(len, super::identity(&[Ty::U64]));
-        let both = self.zip(&[array.clone(), beside]);
+        let indices = self.generate(len, super::identity(&[Ty::U64]));
+        let both = self.zip(&[array.clone(), indices]);
         self.fields(&both, 0..array.types.len() as u32)
     }
 

@@ -142,7 +142,7 @@ impl Directions {
         }
         for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
             for (k, input) in graph.nodes[id.index()].inputs.iter().enumerate() {
-                if rates.is_beside(id, k) {
+                if rates.is_unfused(id, k) {
                     continue;
                 }
                 for (maker, _) in graph.fields(*input) {

@@ -8,9 +8,9 @@
 //! maps, filters, packs, scans, elements of segments, early exits and further zips. Other inputs
 //! are read from memory, one element at a time.
 //!
-//! Other consumers of a side run in its cursors, as *co-consumers* ([`guests`](Side::guests)). All
+//! Other consumers of a side run in its cursors, as *co-consumers* ([`co_consumers`](Side::co_consumers)). All
 //! sides of a zip end together, so co-consumers see all elements. A later zip of the same inputs is
-//! an *equal zip* ([`twins`]). It reads the elements that the first zip's cursors deliver. The
+//! an *equal zip* ([`equal_zips`]). It reads the elements that the first zip's cursors deliver. The
 //! sides of a `zip_shortest` [end apart](end_apart), so it has neither.
 //!
 //! A merge is a zip with independent sides. Each advances by itself, even if two have one class,
@@ -23,7 +23,7 @@
 //! segment is used up. So cursors are nested in the reverse order of the class tree. Each of these
 //! cursors is a [`CursorLevel`].
 
-mod guests;
+mod co_consumers;
 mod users;
 
 pub use users::NodeUsers;
@@ -47,7 +47,7 @@ const MOST_CODE: u32 = 2 * budget::BUDGET;
 const MOST_NODES: usize = 1024;
 
 /// The maximal number of co-consumers of a side.
-const MOST_GUESTS: usize = 64;
+const MOST_CO_CONSUMERS: usize = 64;
 
 /// Describes inputs of a zip that its loop computes and advances together.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct Side {
     /// The nodes that compute the inputs, in dependency order.
     pub nodes: Vec<NodeId>,
     /// The co-consumers: other consumers of these nodes, without equal zips.
-    pub guests: Vec<NodeId>,
+    pub co_consumers: Vec<NodeId>,
     /// Whether the side has another use: co-consumers, or a result.
     pub is_shared: bool,
     /// Its cursors: first over its elements, then over their segments, and so on.
@@ -95,10 +95,10 @@ pub fn find(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Opti
             None => sides.push(Side::of(class, k)),
         }
     }
-    let twins = twins(graph, users, id);
+    let equal_zips = equal_zips(graph, users, id);
     let mut weight = 0u32;
     sides.retain_mut(|side| {
-        let is_on_demand = side.is_on_demand(graph, rates, users, (id, &twins));
+        let is_on_demand = side.is_on_demand(graph, rates, users, (id, &equal_zips));
         let more = weight.saturating_add(side.weight(graph, rates));
         let has_room = is_on_demand && more <= MOST_CODE;
         weight = if has_room { more } else { weight };
@@ -106,7 +106,7 @@ pub fn find(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Opti
     });
     // Equal zips take all their operands from the sides.
     let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
-    if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
+    if !equal_zips.is_empty() && !(0..inputs.len()).all(on_sides) {
         return None;
     }
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
@@ -154,7 +154,7 @@ impl Side {
             class,
             inputs: vec![input],
             nodes: Vec::new(),
-            guests: Vec::new(),
+            co_consumers: Vec::new(),
             is_shared: false,
             levels: Vec::new(),
         }
@@ -176,7 +176,7 @@ impl Side {
         };
         let computed = self.collect(graph, rates, zip.0) && self.nodes.iter().any(computes);
         let has_room = computed && self.weight(graph, rates) <= MOST_CODE;
-        has_room && self.find_guests(graph, rates, users, zip)
+        has_room && self.find_co_consumers(graph, rates, users, zip)
     }
 
     /// Returns the level that runs the nodes of a class.
@@ -249,7 +249,7 @@ impl Side {
 }
 
 /// Returns the later zips with the same inputs, in any order.
-pub fn twins(graph: &Graph, users: &NodeUsers, zip: NodeId) -> Vec<NodeId> {
+pub fn equal_zips(graph: &Graph, users: &NodeUsers, zip: NodeId) -> Vec<NodeId> {
     if advances(graph, zip) {
         return Vec::new();
     }
@@ -258,17 +258,17 @@ pub fn twins(graph: &Graph, users: &NodeUsers, zip: NodeId) -> Vec<NodeId> {
     let Some(rarest) = inputs.iter().min_by_key(number_of_users) else {
         return Vec::new();
     };
-    let is_twin = |n: &NodeId| {
+    let is_equal = |n: &NodeId| {
         let node = &graph.nodes[n.index()];
         let zips = matches!(node.node.kind, Kind::Map(_) | Kind::Zip) && !node.leaf;
         let same = inputs.iter().all(|i| node.inputs.contains(i));
         zips && *n > zip && same && node.inputs.iter().all(|i| inputs.contains(i))
     };
-    let mut twins: Vec<NodeId> = users.of[rarest.index()].clone();
-    twins.retain(is_twin);
-    twins.dedup();
-    twins.truncate(MOST_GUESTS);
-    twins
+    let mut equal_zips: Vec<NodeId> = users.of[rarest.index()].clone();
+    equal_zips.retain(is_equal);
+    equal_zips.dedup();
+    equal_zips.truncate(MOST_CO_CONSUMERS);
+    equal_zips
 }
 
 /// The levels of a stream of elements of a class, if it iterates over all surrounding segments.
@@ -326,19 +326,20 @@ impl Collecting<'_> {
         }
         // Arrays read from memory cannot be produced on the same side.
         let mut makers = self.seen.iter().flat_map(|id| self.read_from_memory(*id));
-        let mut twins = self.seen.iter().filter_map(|id| self.rates.twin_of(*id));
-        makers.all(|maker| !self.seen.contains(&maker)) && twins.all(|zip| self.seen.contains(&zip))
+        let mut equal_zips = self.seen.iter().filter_map(|id| self.rates.equal_zip(*id));
+        makers.all(|maker| !self.seen.contains(&maker))
+            && equal_zips.all(|zip| self.seen.contains(&zip))
     }
 
     /// The producers of the arrays that a node reads from memory.
     fn read_from_memory(&self, id: NodeId) -> Vec<NodeId> {
-        if self.rates.twin_of(id).is_some() {
+        if self.rates.equal_zip(id).is_some() {
             return Vec::new();
         }
         let sides = self.rates.sides(id).unwrap_or_default();
         let inputs = self.graph.nodes[id.index()].inputs.iter().enumerate();
         let read = inputs.filter(|(k, _)| {
-            self.rates.is_beside(id, *k) && !sides.iter().any(|s| s.inputs.contains(k))
+            self.rates.is_unfused(id, *k) && !sides.iter().any(|s| s.inputs.contains(k))
         });
         let fields = read.flat_map(|(_, input)| self.graph.fields(*input));
         fields.map(|(maker, _)| maker).collect()
@@ -375,7 +376,7 @@ impl Collecting<'_> {
         }
         self.depth = self.depth.max(at);
         let inputs = node.inputs.iter().enumerate();
-        let in_step = inputs.filter(|(k, _)| !rates.is_beside(id, *k));
+        let in_step = inputs.filter(|(k, _)| !rates.is_unfused(id, *k));
         let mut needs: Vec<Need> = in_step.map(|(_, n)| Need::Elements(*n)).collect();
         let on_demand = match node.node.kind.facts().on_side {
             OnSide::Never => false,
@@ -414,7 +415,7 @@ impl Collecting<'_> {
             return false;
         }
         if self.counts.insert(id) {
-            let tags = (!self.rates.is_beside(id, 1)).then_some(Need::Elements(node.inputs[1]));
+            let tags = (!self.rates.is_unfused(id, 1)).then_some(Need::Elements(node.inputs[1]));
             self.stack.extend(tags);
             self.stack.push(Need::Lengths(node.inputs[0]));
         }

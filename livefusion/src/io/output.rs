@@ -16,7 +16,7 @@ pub struct OutputFile {
     file: File,
     to: PathBuf,
     /// The temporary file, unless the target is written directly.
-    beside: Option<PathBuf>,
+    temporary: Option<PathBuf>,
 }
 
 impl OutputFile {
@@ -32,19 +32,23 @@ impl OutputFile {
         let old = fs::metadata(&to).ok();
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let file = OpenOptions::new().write(true).open(&to)?;
-            let beside = None;
-            return Ok(OutputFile { file, to, beside });
+            let temporary = None;
+            return Ok(OutputFile {
+                file,
+                to,
+                temporary,
+            });
         }
         let name = to.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-        let (file, beside) = loop {
+        let (file, temporary) = loop {
             let mut other = std::ffi::OsString::from(".");
             other.push(name);
             let (process, n) = (std::process::id(), NEXT.fetch_add(1, Relaxed));
             other.push(format!(".{process}.{n}.tmp"));
-            let beside = to.with_file_name(other);
+            let temporary = to.with_file_name(other);
             let mut new = OpenOptions::new();
-            match new.write(true).create_new(true).open(&beside) {
-                Ok(file) => break (file, beside),
+            match new.write(true).create_new(true).open(&temporary) {
+                Ok(file) => break (file, temporary),
                 // Left by an earlier process with the same id that was killed before it finished.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
@@ -53,7 +57,7 @@ impl OutputFile {
         let output = OutputFile {
             file,
             to,
-            beside: Some(beside),
+            temporary: Some(temporary),
         };
         if let Some(old) = old {
             output.file.set_permissions(old.permissions())?;
@@ -63,12 +67,12 @@ impl OutputFile {
 
     /// Replaces the old file.
     pub fn finish(mut self) -> io::Result<()> {
-        let moved = match &self.beside {
-            Some(beside) => fs::rename(beside, &self.to),
+        let moved = match &self.temporary {
+            Some(temporary) => fs::rename(temporary, &self.to),
             None => Ok(()),
         };
         if moved.is_ok() {
-            self.beside = None;
+            self.temporary = None;
         }
         moved
     }
@@ -91,9 +95,9 @@ impl Seek for OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
+        if let Some(temporary) = &self.temporary {
             // The caller that dropped the file already has the important error.
-            let _ = fs::remove_file(beside);
+            let _ = fs::remove_file(temporary);
         }
     }
 }

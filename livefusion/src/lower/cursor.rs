@@ -196,8 +196,8 @@ fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Lengt
             return Some((*id, p.generator_len(*id)));
         }
         for (k, input) in p.scope.inputs(*id).iter().enumerate() {
-            let beside = p.scope.column(*id, k, 0).beside;
-            if beside.or(rates.output(*input)) != Some(class) {
+            let unfused_at = p.scope.column(*id, k, 0).unfused_at;
+            if unfused_at.or(rates.output(*input)) != Some(class) {
                 continue;
             }
             if let (Some((source, _)), Some(len)) = (p.scope.existing_field(*input), p.len(*input))
@@ -220,7 +220,7 @@ fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     }
     let all = side.nodes.iter();
     let known = all
-        .filter_map(|n| segments::beside_all(p, *n, class))
+        .filter_map(|n| segments::data_length(p, *n, class))
         .next();
     known.map_or(Total::Any, Total::Length)
 }
@@ -358,9 +358,9 @@ fn begin(
     let rates = &p.scope.plan.rates;
     let class = rates.now(level.class);
     let parent = rates.parent(class);
-    let beside = parent.filter(|parent| rates.output(lengths.0) != Some(*parent));
+    let unfused_at = parent.filter(|parent| rates.output(lengths.0) != Some(*parent));
     let lengths = InputColumn {
-        beside,
+        unfused_at,
         ..lengths.into()
     };
     let point = p.placed.tree.end(segments);

@@ -78,9 +78,9 @@ pub fn open(
 fn tested(scope: &LoopScope<'_>, parent: ClassId, by: Selector) -> Vec<InputColumn> {
     match by {
         Selector::Tags(field) => {
-            let beside = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
+            let unfused_at = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
             vec![InputColumn {
-                beside,
+                unfused_at,
                 ..field.into()
             }]
         }

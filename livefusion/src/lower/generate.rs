@@ -88,13 +88,16 @@ pub fn place_at(p: &mut Placer<'_>, column: InputColumn, at: Point) -> Lower<Poi
         Some((_, class)) => class,
         None => p.scope.plan.rates.output(id).ok_or_else(no_root)?,
     };
-    let around = p.placed.tree.around(at.rate, column.beside.unwrap_or(own));
+    let around = p
+        .placed
+        .tree
+        .around(at.rate, column.unfused_at.unwrap_or(own));
     let point = match around {
         Some(rate) => Point::first(rate),
         None => Point::first(p.root()?),
     };
     let len = array.is_none().then(|| p.generator_len(id));
-    if column.beside.is_none() {
+    if column.unfused_at.is_none() {
         p.runs_over(id, point);
     }
     p.act(id, Act::Generate(column, point, len));

@@ -120,12 +120,12 @@ fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: LengthSource) {
 /// read at its count.
 fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     let rates = &p.scope.plan.rates;
-    let on_first = rates.is_beside(id, inputs.start);
+    let on_first = rates.is_unfused(id, inputs.start);
     let kind = match p.scope.graph.node(id).kind.facts().by_segments.cut() {
         true => TrapKind::Segments,
         false => TrapKind::LengthMismatch,
     };
-    for k in inputs.filter(|k| rates.is_beside(id, *k)) {
+    for k in inputs.filter(|k| rates.is_unfused(id, *k)) {
         if let Some(len) = p.len(p.scope.inputs(id)[k]) {
             let expects_array = kind == TrapKind::LengthMismatch && !on_first;
             let count = Count {
@@ -251,12 +251,12 @@ fn check_own(
     let scope = p.scope;
     let new = |l: &LengthSource| ![len, bound, LengthSource::Nothing].contains(l);
     let there = |l: &LengthSource| new(l) && generate::is_there(&scope, *l);
-    let Some(beside) = p.len(inputs[other]).filter(there) else {
+    let Some(other_len) = p.len(inputs[other]).filter(there) else {
         return;
     };
     match other < at {
-        true => same(p, by, len, beside),
-        false => same(p, by, beside, len),
+        true => same(p, by, len, other_len),
+        false => same(p, by, other_len, len),
     }
 }
 

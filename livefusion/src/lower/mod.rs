@@ -252,7 +252,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                 let deciding = plan.rates.deciding_above(n, plan.loops[at].root);
                 let before = deciding.into_iter().chain(inputs);
                 // The first zip of the same inputs defines the program point of its co-consumers.
-                let before = before.chain(plan.rates.twin_of(n));
+                let before = before.chain(plan.rates.equal_zip(n));
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }
         }

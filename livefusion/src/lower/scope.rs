@@ -27,7 +27,7 @@ pub struct InputColumn {
     pub field: FieldRef,
     /// For an unfused input: the class at whose counter it is read from memory, if that is not its
     /// own class.
-    pub beside: Option<ClassId>,
+    pub unfused_at: Option<ClassId>,
     /// Whether it is read from the end, by a reversed loop.
     pub reversed: bool,
 }
@@ -36,7 +36,7 @@ impl From<FieldRef> for InputColumn {
     fn from(field: FieldRef) -> InputColumn {
         InputColumn {
             field,
-            beside: None,
+            unfused_at: None,
             reversed: false,
         }
     }
@@ -73,7 +73,7 @@ impl<'g> LoopScope<'g> {
 
     /// Returns the class at whose rate a column has its elements.
     pub fn class_of(&self, column: InputColumn) -> Option<ClassId> {
-        column.beside.or(self.plan.rates.output(column.field.0))
+        column.unfused_at.or(self.plan.rates.output(column.field.0))
     }
 
     /// Returns whether elements of a class are counted through all phases.
@@ -156,7 +156,7 @@ impl<'g> LoopScope<'g> {
         let reversed = self.runs_against(id) && !self.is_made_once(used.field.0);
         InputColumn {
             field: used.field,
-            beside: used.beside,
+            unfused_at: used.unfused_at,
             reversed,
         }
     }
@@ -188,11 +188,11 @@ impl<'g> LoopScope<'g> {
         if let Kind::Append = self.graph.node(id).kind {
             let class = self.plan.rates.output(id)?;
             let (part, _) = self.phase?.part(class)?;
-            let here = column.beside.is_none() && !self.is_in_memory(id);
+            let here = column.unfused_at.is_none() && !self.is_in_memory(id);
             return here.then(|| self.column(id, part, field));
         }
         let passes = self.graph.node(id).kind.facts().passes_on;
-        (passes && column.beside.is_none() && !self.is_in_memory(id))
+        (passes && column.unfused_at.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))
     }
 

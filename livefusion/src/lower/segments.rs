@@ -40,9 +40,9 @@ pub fn open(
 ) -> Lower<Point> {
     let rates = &p.scope.plan.rates;
     // Lengths that are not of the parent's class are read at the segments' counter.
-    let beside = (rates.output(lengths.0) != Some(parent)).then_some(parent);
+    let unfused_at = (rates.output(lengths.0) != Some(parent)).then_some(parent);
     let lengths = InputColumn {
-        beside,
+        unfused_at,
         ..lengths.into()
     };
     let mut all = p.needs(&[lengths]);
@@ -54,7 +54,7 @@ pub fn open(
     }
     p.elt(lengths, point)?;
     p.set_decided(class, point);
-    let total = match (rates.in_memory(class), beside_all(p, user, class)) {
+    let total = match (rates.in_memory(class), data_length(p, user, class)) {
         (Some(leaf), _) => Total::Length(LengthSource::Param(Source::Length(leaf))),
         (None, Some(len)) => Total::Length(len),
         (None, None) => Total::Any,
@@ -80,7 +80,11 @@ fn is_counted_before(p: &Placer<'_>, class: ClassId, rate: RateId) -> bool {
 /// Returns the length of the data that a node consumes with the segments' elements.
 ///
 /// `None` if it is not known at loop entry. No data past this length is read or computed.
-pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<LengthSource> {
+pub(super) fn data_length(
+    p: &mut Placer<'_>,
+    user: NodeId,
+    class: ClassId,
+) -> Option<LengthSource> {
     let rates = &p.scope.plan.rates;
     let inputs = p.scope.inputs(user);
     let own = |len: &LengthSource| !matches!(len, LengthSource::Nothing);
@@ -99,8 +103,9 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
         _ => return None,
     };
     let inputs = inputs.iter().enumerate().skip(first);
-    let (beside, in_step): (Vec<_>, Vec<_>) = inputs.partition(|(k, _)| rates.is_beside(user, *k));
-    if let Some((_, input)) = beside.first() {
+    let (unfused, in_step): (Vec<_>, Vec<_>) =
+        inputs.partition(|(k, _)| rates.is_unfused(user, *k));
+    if let Some((_, input)) = unfused.first() {
         return p.len(**input);
     }
     in_step.into_iter().find_map(|(_, n)| p.len(*n).filter(own))

@@ -28,7 +28,7 @@ pub fn place_inputs(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> 
     p.enter(id, inputs)?;
     let point = p.point_where(id, columns)?;
     // The first zip of these inputs checks their lengths; a later co-consumer need not.
-    if p.scope.plan.rates.twin_of(id).is_none() {
+    if p.scope.plan.rates.equal_zip(id).is_none() {
         lengths::check_together(p, id, 0..inputs.len(), point);
     }
     Ok(point)

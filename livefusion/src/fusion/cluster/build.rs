@@ -5,8 +5,8 @@
 //! computes on demand belong to the zip's item.
 
 mod consumers;
-mod hosts;
 mod links;
+mod on_demand;
 
 use super::budget;
 use super::free::{free_generators, is_alias};
@@ -64,7 +64,7 @@ pub fn build(graph: &Graph, rates: &Rates, inlining: &Inlining, remat: bool) -> 
         decided: Vec::new(),
         copies: Vec::new(),
         class_of: FxHashMap::default(),
-        hosted: FxHashMap::default(),
+        on_sides: FxHashMap::default(),
         field_of: FxHashMap::default(),
         order: Order::of(graph, rates),
         stays: Vec::new(),
@@ -104,7 +104,7 @@ struct ProblemBuilder<'g> {
     copies: Vec<u32>,
     class_of: FxHashMap<ClassId, usize>,
     /// The numbers of classes in the cursors of zip inputs.
-    hosted: FxHashMap<((NodeId, usize), ClassId), usize>,
+    on_sides: FxHashMap<((NodeId, usize), ClassId), usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
     /// Items that are never rematerialised, because a later scatter overwrites their operands.
@@ -144,7 +144,7 @@ impl ProblemBuilder<'_> {
             }
         }
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
-        match self.rates.host_of(id) {
+        match self.rates.fused_into(id) {
             Some(_) => {
                 for decides in self.rates.deciding_above(id, None) {
                     self.link_to_maker(decides, None, &mut item);
@@ -185,7 +185,7 @@ impl ProblemBuilder<'_> {
         let scatters = matches!(node.node.kind, Kind::Scatter(..));
         let in_step = in_step
             .skip(usize::from(node.node.kind.facts().has_base))
-            .filter(|(i, _)| !self.rates.is_beside(id, *i));
+            .filter(|(i, _)| !self.rates.is_unfused(id, *i));
         let read = in_step.map(|(_, input)| self.rates.output(*input));
         let above = read.chain([output.filter(|_| !scatters)]).flatten();
         let above = above.filter(|c| {

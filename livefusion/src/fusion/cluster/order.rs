@@ -31,7 +31,7 @@ impl Order {
         let lengths: Vec<Option<NodeId>> = nearest.collect();
         let younger = |n: NodeId| {
             let itself = lengths[n.index()] == Some(n);
-            itself || lengths[n.index()].max(rates.loop_of_host(n)) > Some(n)
+            itself || lengths[n.index()].max(rates.loop_of_zip(n)) > Some(n)
         };
         match graph.ids().any(younger) {
             true => Circles::of(graph, rates, &lengths).order(),
@@ -98,7 +98,7 @@ fn consumers_last(graph: &Graph, rates: &Rates, lengths: &[Option<NodeId>]) -> V
         let needs = needs.copied().chain(node.length);
         let mut needs = needs
             .chain(lengths[id.index()])
-            .chain(rates.loop_of_host(id));
+            .chain(rates.loop_of_zip(id));
         let depends = needs.any(|n| behind[n.index()]);
         behind[id.index()] = depends || !consumed(graph, id).is_empty();
     }
@@ -182,7 +182,7 @@ impl<'g> Circles<'g> {
         let captures = node.captures.iter().flatten();
         let all = node.inputs.iter().chain(captures).chain(&node.length);
         // A zip and its co-consumers form one item.
-        all.copied().chain(self.rates.loop_of_host(n)).collect()
+        all.copied().chain(self.rates.loop_of_zip(n)).collect()
     }
 
     fn visit(&mut self, start: NodeId, count: &mut u32) {
@@ -240,8 +240,8 @@ impl<'g> Circles<'g> {
             nodes.iter().for_each(|n| circle[n.index()] = i as u32);
         }
         for i in 0..self.circles.len() {
-            let is_guest = |n: &NodeId| self.rates.host_of(*n).is_some();
-            if self.circles[i].len() > 1 && self.circles[i].iter().any(is_guest) {
+            let is_co_consumer = |n: &NodeId| self.rates.fused_into(*n).is_some();
+            if self.circles[i].len() > 1 && self.circles[i].iter().any(is_co_consumer) {
                 self.circles[i] = self.sorted(&self.circles[i]);
             }
         }

@@ -39,7 +39,7 @@ impl Placer<'_> {
                 break self.reread(column.field, point)?;
             }
             if self.scope.is_in_memory(id) {
-                let class = column.beside.or(self.scope.plan.rates.output(id));
+                let class = column.unfused_at.or(self.scope.plan.rates.output(id));
                 let own = class.and_then(|c| self.placed.tree.around(point.rate, c));
                 let from = Point::first(own.unwrap_or(point.rate));
                 self.read(column, from);
@@ -284,7 +284,7 @@ impl Placer<'_> {
             if self.cursors[zipped.attempts.index()] == here {
                 // A column of an inner zip's side is read at the inner zip's class.
                 let inside = InputColumn {
-                    beside: passed,
+                    unfused_at: passed,
                     ..column.field.into()
                 };
                 return Some((*zipped.sides.get(side)?.first()?, inside));
@@ -300,7 +300,7 @@ impl Placer<'_> {
         // Values of a segment are delivered to its elements.
         let sided = self.placed.tree.rate(here?).opening.sided()?;
         let side = rates.sides(sided.zip)?.get(sided.side)?;
-        let class = column.beside.or(rates.output(column.field.0))?;
+        let class = column.unfused_at.or(rates.output(column.field.0))?;
         let below = side.level(rates, class)? > sided.level;
         let cursors = self.placed.zipped(sided.zip)?.sides.get(sided.side)?;
         let next = cursors.get(sided.level + 1).filter(|_| below)?;

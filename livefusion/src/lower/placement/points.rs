@@ -134,16 +134,16 @@ impl Placer<'_> {
         }
         let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
         let root = self.scope.root();
-        let beside = rates.is_fresh(id) || rates.twin_of(id).is_some();
-        let fresh = beside && rates.runs_at(id) == root;
+        let reads_memory = rates.is_fresh(id) || rates.equal_zip(id).is_some();
+        let fresh = reads_memory && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut rest: Vec<NodeId> = self.scope.parts();
         rest.extend(rates.selecting_above(id));
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(rates.deciding_above(id, root).into_iter().rev());
         while let (None, Some(at)) = (self.open_root(), stack.pop().or_else(|| rest.pop())) {
-            let beside = fresh && inputs.contains(&at);
-            let at_root = beside || rates.output(at) == root;
+            let reads_memory = fresh && inputs.contains(&at);
+            let at_root = reads_memory || rates.output(at) == root;
             let field = self.scope.existing_field(at);
             // An array may be read at one rate itself, and at another rate as an input of a zip.
             let Some(field) = field.filter(|f| seen.insert((f.0, at_root))) else {
@@ -222,7 +222,7 @@ impl Placer<'_> {
         let appended = class.is_some_and(|c| self.scope.is_appended(c));
         let in_step = !is_sub && !column.reversed && !appended;
         self.reads(column.field, in_step.then_some(rate));
-        if column.beside.is_none() {
+        if column.unfused_at.is_none() {
             self.runs_over(column.field.0, point);
         }
         self.act(column.field.0, Act::Read(column, point));

@@ -13,20 +13,20 @@ impl ProblemBuilder<'_> {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
             let base = node.node.kind.facts().has_base && i == 0;
-            let beside = self.rates.is_beside(id, i);
+            let unfused = self.rates.is_unfused(id, i);
             let appends = matches!(node.node.kind, Kind::Append);
             let in_order = || {
                 let class = self.rates.output(id);
                 class.is_some_and(|c| self.rates.families().may_compute(c, i))
             };
             let in_memory = appends && !in_order();
-            let twin = self
+            let first_zip = self
                 .rates
-                .twin_of(id)
+                .equal_zip(id)
                 .and_then(|z| self.built.item_of[z.index()]);
-            let prevents = match (base, beside || in_memory) {
+            let prevents = match (base, unfused || in_memory) {
                 (true, _) => Some(Reason::ScatterBase),
-                (_, true) if twin.is_none() => Some(Reason::RatesDiffer),
+                (_, true) if first_zip.is_none() => Some(Reason::RatesDiffer),
                 _ => None,
             };
             self.link_to(*input, prevents, item);
@@ -36,7 +36,7 @@ impl ProblemBuilder<'_> {
                 item.link(checked, None);
             }
             // A column that another zip's inputs deliver comes from that zip, at its class.
-            if let (Some(maker), Some(class)) = (twin, self.rates.runs_at(id)) {
+            if let (Some(maker), Some(class)) = (first_zip, self.rates.runs_at(id)) {
                 let class = self.class_for(id, class);
                 item.link(maker, None);
                 item.stream(StreamRead {
@@ -45,7 +45,7 @@ impl ProblemBuilder<'_> {
                 });
             }
             // Memory that a node reads at its own counter imposes no rate.
-            if !base && !beside && !appends {
+            if !base && !unfused && !appends {
                 let class = self.rates.output(*input);
                 let class = class.map(|c| self.class_for(id, c));
                 self.stream(*input, class, item);
@@ -55,7 +55,7 @@ impl ProblemBuilder<'_> {
             // Three kinds of inputs must have a known length before the loop. The loop copies a
             // base first. A class of its own has the length of its input. The length of an unfused
             // input is checked against the loop's.
-            if base || in_memory || beside && twin.is_none() {
+            if base || in_memory || unfused && first_zip.is_none() {
                 self.link_lengths_before(*input, item);
             }
         }
@@ -94,18 +94,18 @@ impl ProblemBuilder<'_> {
                 item.stream(StreamRead { maker, class: at });
                 continue;
             }
-            let (n, beside) = (named.field.0, named.beside.is_some());
+            let (n, unfused) = (named.field.0, named.unfused_at.is_some());
             let maker = self.built.item_of[n.index()];
             // The cursors of a zip input visit each element, though their classes are subrates of
             // the zip's attempts.
             let on_side = matches!(self.built.problem.classes[at], Class::Sub(_));
-            let read = beside || on_side && self.graph.nodes[n.index()].leaf;
+            let read = unfused || on_side && self.graph.nodes[n.index()].leaf;
             if maker.is_none() && (self.free[n.index()] || read) {
                 continue;
             }
             // An alias, or a zip's cursor, may use a column at another class than its producer's.
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
-                && (beside || self.class_for(n, made) != at)
+                && (unfused || self.class_for(n, made) != at)
             {
                 item.link(maker, Some(Reason::NoCommonRate));
             }
@@ -232,8 +232,8 @@ impl ProblemBuilder<'_> {
                     continue;
                 };
                 // An array of another class than the one that it decides about is read from memory.
-                let beside = self.rates.output(decides) != self.rates.parent(c);
-                let prevents = beside.then_some(Reason::RatesDiffer);
+                let unfused = self.rates.output(decides) != self.rates.parent(c);
+                let prevents = unfused.then_some(Reason::RatesDiffer);
                 self.link_to_maker(decides, prevents, item);
                 // Lengths that belong to no loop are computed in this loop, from complete operands.
                 if self.free[decides.index()] {
