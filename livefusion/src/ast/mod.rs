@@ -68,7 +68,7 @@ pub use rewrite::Rewrite;
 pub use roles::BodyRole;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
-pub use term::{Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types};
+pub use term::{Args, Assert, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types};
 pub(crate) use term::{divides_all, may_trap};
 
 /// Traces closures on scalars: expressions whose types are known at run time only.

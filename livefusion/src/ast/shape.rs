@@ -1,7 +1,7 @@
 //! Shapes: the axis lengths of arrays of rank 2 or more.
 
 use crate::ast::{
-    BodyBuilder, Builder, Ensure, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
+    Assert, BodyBuilder, Builder, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
 };
 use crate::error::ErrorKind;
 use crate::loc::Loc;
@@ -266,7 +266,7 @@ impl Builder {
         let mut all = b.lit(Const::u64(1));
         for (got, expected) in own.axes().iter().zip(expected.axes()) {
             let (got, expected) = (got.term(&mut b), expected.term(&mut b));
-            let agreed = b.ensure(Ensure::Equal, &[got, expected]);
+            let agreed = b.ensure(Assert::Equal, &[got, expected]);
             all = b.op(Op::Mul, &[all, agreed]);
         }
         let size = self.compute(b.finish(&[all]));

@@ -8,7 +8,7 @@ use super::emission::{Emission, RowIndex};
 use super::placement::Point;
 use super::reads::{self, KnownElements};
 use super::scope::InputColumn;
-use crate::ast::{Body, Ensure, Term, TermId, divides_all};
+use crate::ast::{Assert, Body, Term, TermId, divides_all};
 use crate::sharing::place::{OUTER, PlacedBody, RegionId, RegionItem, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -317,9 +317,9 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::ReadArray(var, array, at)));
             }
-            Term::Ensure(ensure, args) => {
+            Term::Assert(assert, args) => {
                 let args: Args = args.iter().map(|a| self.value(*a)).collect();
-                self.ensure(*ensure, &args, out);
+                self.assert(*assert, &args, out);
                 self.values[t.index()] = Some(args[0]);
             }
             Term::Cond(c, ..) => self.cond(t, region, *c, out)?,
@@ -331,15 +331,15 @@ impl Inliner<'_, '_, '_> {
     }
 
     /// Emits a trap unless an assertion holds.
-    fn ensure(&mut self, ensure: Ensure, args: &Args, out: &mut Vec<Stmt>) {
+    fn assert(&mut self, assert: Assert, args: &Args, out: &mut Vec<Stmt>) {
         let [x, y] = [args[0], args[1]];
         let most = Atom::from(Const::u64(u64::MAX));
-        let (kind, holds) = match ensure {
-            Ensure::Below => (TrapKind::OutOfRange, self.ok(Op::Lt, [x, y], out)),
-            Ensure::Equal => (TrapKind::LengthMismatch, self.ok(Op::Eq, [x, y], out)),
-            Ensure::Fits => (TrapKind::Segments, self.ok(Op::Le, [x, y], out)),
-            Ensure::Fills => (TrapKind::Segments, self.ok(Op::Eq, [x, y], out)),
-            Ensure::Inside => {
+        let (kind, holds) = match assert {
+            Assert::Below => (TrapKind::OutOfRange, self.ok(Op::Lt, [x, y], out)),
+            Assert::Equal => (TrapKind::LengthMismatch, self.ok(Op::Eq, [x, y], out)),
+            Assert::Fits => (TrapKind::Segments, self.ok(Op::Le, [x, y], out)),
+            Assert::Fills => (TrapKind::Segments, self.ok(Op::Eq, [x, y], out)),
+            Assert::Inside => {
                 let ordered = self.ok(Op::Le, [x, y], out);
                 let inside = self.ok(Op::Le, [y, args[2]], out);
                 (
@@ -347,11 +347,11 @@ impl Inliner<'_, '_, '_> {
                     self.ok(Op::And, [ordered, inside], out),
                 )
             }
-            Ensure::Adds => {
+            Assert::Adds => {
                 let room = self.number(Op::Sub, [most, y], out);
                 (TrapKind::LongSum, self.ok(Op::Le, [x, room], out))
             }
-            Ensure::Multiplies => {
+            Assert::Multiplies => {
                 let some = self.number(Op::Max, [y, Const::u64(1).into()], out);
                 let room = self.number(Op::Div, [most, some], out);
                 (TrapKind::LongProduct, self.ok(Op::Le, [x, room], out))

@@ -4,7 +4,7 @@ use super::lift::{Lift, Lifted, Rows, SharedNode};
 use super::reads::{BodyPlace, Reads};
 use crate::array::by;
 use crate::ast::{
-    Axis, Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, Term, TermId, Types, identity,
+    Assert, Axis, Body, BodyBuilder, Builder, Fold, Len, Node, Term, TermId, Types, identity,
     levels,
 };
 use crate::over::Domain;
@@ -106,7 +106,7 @@ impl Lift {
             Lifted::Rows(rows) if Arc::ptr_eq(&rows.lengths, lengths) => rows.data.clone(),
             Lifted::Rows(rows) => {
                 let both = [rows.lengths.clone(), lengths.clone()];
-                let checked = ensured(builder, Ensure::Equal, &both);
+                let checked = asserted(builder, Assert::Equal, &both);
                 let checked = self.spread(builder, lengths, &checked);
                 masked(builder, &rows.data, &checked)
             }
@@ -115,7 +115,7 @@ impl Lift {
                 let mut values = Vec::new();
                 let mut params = vec![Ty::U64];
                 if !Arc::ptr_eq(&own, lengths) {
-                    values.push(ensured(builder, Ensure::Equal, &[own, lengths.clone()]));
+                    values.push(asserted(builder, Assert::Equal, &[own, lengths.clone()]));
                     params.push(Ty::U64);
                 }
                 let mut b = BodyBuilder::new(&params);
@@ -175,7 +175,7 @@ impl Lift {
         let &[len, _, start, end, all] = results.as_slice() else {
             return builder.map(&reads.columns, b.finish(&[]));
         };
-        let inside = b.ensure(Ensure::Inside, &[start, end, all]);
+        let inside = b.ensure(Assert::Inside, &[start, end, all]);
         let more = b.op(Op::Sub, &[inside, start]);
         let len = b.op(Op::Add, &[len, more]);
         let body = b.finish(&[len]);
@@ -305,7 +305,7 @@ impl Lift {
         if Arc::ptr_eq(&rows.lengths, &total) {
             return rows;
         }
-        let checked = ensured(builder, Ensure::Fills, &[total, rows.lengths.clone()]);
+        let checked = asserted(builder, Assert::Fills, &[total, rows.lengths.clone()]);
         let place = BodyPlace::Inner(outer.clone(), inner.clone());
         let checked = self.at(builder, &place, &checked);
         Rows {
@@ -316,11 +316,11 @@ impl Lift {
 }
 
 /// The first of two lengths per segment, checked against the second.
-pub(super) fn ensured(builder: Builder, ensure: Ensure, lengths: &[Arc<Node>; 2]) -> Arc<Node> {
+pub(super) fn asserted(builder: Builder, assert: Assert, lengths: &[Arc<Node>; 2]) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[Ty::U64; 2]);
     b.locate(Some(builder.loc()));
     let [x, y] = [0, 1].map(|k| b.param(k));
-    let checked = b.ensure(ensure, &[x, y]);
+    let checked = b.ensure(assert, &[x, y]);
     builder.map(lengths, b.finish(&[checked]))
 }
 

@@ -2,7 +2,7 @@
 
 use super::lift::{Lift, Lifted, Name, Rows};
 use super::stream::{Follow, SegmentStream};
-use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Term, TermId, Types};
+use crate::ast::{Assert, Body, BodyBuilder, Builder, Node, Term, TermId, Types};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -263,7 +263,7 @@ fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId
         return index;
     }
     let len = b.param(len);
-    b.ensure(Ensure::Below, &[index, len])
+    b.ensure(Assert::Below, &[index, len])
 }
 
 /// A range of a body's parameters.

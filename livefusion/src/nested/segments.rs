@@ -1,9 +1,9 @@
 //! Segments in the closure, which become segments of segments; scatters in segments.
 
-use super::align::ensured;
+use super::align::asserted;
 use super::lift::{Lift, Lifted, Rows, no_rule, rows};
 use super::reads::BodyPlace;
-use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Places, ScanKind};
+use crate::ast::{Assert, Body, BodyBuilder, Builder, Node, Places, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Lift {
         let mut body = BodyBuilder::new(&[Ty::U64; 3]);
         body.locate(Some(b.loc()));
         let [index, begin_at, len_at] = [0, 1, 2].map(|k| body.param(k));
-        let index = body.ensure(Ensure::Below, &[index, len_at]);
+        let index = body.ensure(Assert::Below, &[index, len_at]);
         let there = body.op(Op::Add, &[begin_at, index]);
         let data = b.map(&[data, begin, len], body.finish(&[there]));
         let at = Rows { lengths, data };
@@ -83,7 +83,7 @@ impl Lift {
 
     /// Returns `others`, with a check that both arrays of lengths agree.
     pub(crate) fn agreed(b: Builder, lengths: &Arc<Node>, others: &Arc<Node>) -> Arc<Node> {
-        ensured(b, Ensure::Equal, &[others.clone(), lengths.clone()])
+        asserted(b, Assert::Equal, &[others.clone(), lengths.clone()])
     }
 }
 

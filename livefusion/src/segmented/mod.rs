@@ -26,7 +26,7 @@ mod within;
 pub(crate) use apart::fitting;
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};
-use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, ScanKind};
+use crate::ast::{Assert, BodyBuilder, Builder, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
@@ -120,7 +120,7 @@ impl Builder {
         b.locate(Some(self.loc()));
         let ([offset, len], all) = ([0, 1].map(|k| b.param(k)), b.scalar(&all, 0));
         let room = b.op(Op::Sub, &[all, offset]);
-        let fits = b.ensure(Ensure::Fits, &[len, room]);
+        let fits = b.ensure(Assert::Fits, &[len, room]);
         let more = b.op(Op::Sub, &[fits, len]);
         let offset = b.op(Op::Add, &[offset, more]);
         self.map(&[offsets, lengths.clone()], b.finish(&[offset]))

@@ -10,7 +10,7 @@
 
 use super::uniform::{Uniform, uniform_value};
 use super::{FieldRef, Graph, GraphNode, NodeId, address};
-use crate::ast::{AsLong, Body, Ensure, Kind, Len, Node, Term, TermId, divides_all};
+use crate::ast::{AsLong, Assert, Body, Kind, Len, Node, Term, TermId, divides_all};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -359,14 +359,14 @@ impl Algebra {
                     [Some(c), Some(a), Some(b)] => Some(self.part(Indivisible::Cond([c, a, b]))),
                     _ => None,
                 },
-                Term::Ensure(ensure, args) => {
+                Term::Assert(assert, args) => {
                     let (got, expected) = (size(&args[0]), size(&args[1]));
-                    let known = *ensure == Ensure::Equal && got.is_some() && got == expected;
+                    let known = *assert == Assert::Equal && got.is_some() && got == expected;
                     // Equal lengths that overflow a `u64` give the same error.
-                    let counts = matches!(ensure, Ensure::Adds | Ensure::Multiplies);
+                    let counts = matches!(assert, Assert::Adds | Assert::Multiplies);
                     traps |= !known && !counts;
-                    if let (Ensure::Equal, true, Some(got), Some(expected)) =
-                        (ensure, always, got, expected)
+                    if let (Assert::Equal, true, Some(got), Some(expected)) =
+                        (assert, always, got, expected)
                     {
                         self.agreed.insert((got, expected));
                         self.meets = true;

@@ -225,8 +225,8 @@ impl KeyWriter {
                     self.words.push(tag | 10);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
-                Term::Ensure(ensure, args) => {
-                    self.words.push(tag | 9 | (*ensure as u64) << 16);
+                Term::Assert(assert, args) => {
+                    self.words.push(tag | 9 | (*assert as u64) << 16);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
                 Term::Cond(c, a, b) => {

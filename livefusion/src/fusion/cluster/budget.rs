@@ -114,7 +114,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
 /// The weight of a body. A read at an index weighs `read` plus one.
 fn of_body(body: &Body, read: impl Fn(u32, u32) -> u32) -> u32 {
     let weight = |term: &Term| match term {
-        Term::Op(..) | Term::Flat(_) | Term::Cond(..) | Term::LoopResult(..) | Term::Ensure(..) => {
+        Term::Op(..) | Term::Flat(_) | Term::Cond(..) | Term::LoopResult(..) | Term::Assert(..) => {
             1
         }
         Term::At { capture, field, .. } => read(*capture, *field).saturating_add(1),

@@ -84,7 +84,7 @@ fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64>
         sum += match &data.term {
             Term::Op(op, _) if op.is_costly() => return None,
             Term::Op(_, args) | Term::Flat(args) => args.iter().map(width).fold(own, u64::max),
-            Term::Cond(..) | Term::Ensure(..) => own,
+            Term::Cond(..) | Term::Assert(..) => own,
             Term::At {
                 capture,
                 field,

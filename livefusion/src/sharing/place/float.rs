@@ -422,7 +422,7 @@ impl TermPlacer {
     fn float(&mut self, body: &Body, t: TermId, region: RegionId) {
         match &body.terms[t.index()].term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Assert(_, args) => {
                 args.iter().for_each(|a| self.used(*a, region));
             }
             Term::At { index, .. } => self.used(*index, region),

@@ -84,10 +84,10 @@ fn show_term(
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
             let _ = writeln!(out, "{pad}let {name} = flat {}", args.join(" "));
         }
-        Term::Ensure(ensure, args) => {
+        Term::Assert(assert, args) => {
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
-            let (ensure, args) = (ensure.name(), args.join(" "));
-            let _ = writeln!(out, "{pad}let {name} = ensure {ensure} {args}");
+            let (assert, args) = (assert.name(), args.join(" "));
+            let _ = writeln!(out, "{pad}let {name} = assert {assert} {args}");
         }
         Term::Scalar { capture, field } => {
             let _ = writeln!(out, "{pad}let {name} = capture {capture}.{field}");
