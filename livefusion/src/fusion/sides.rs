@@ -100,9 +100,9 @@ pub fn find(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Opti
     sides.retain_mut(|side| {
         let is_on_demand = side.is_on_demand(graph, rates, users, (id, &equal_zips));
         let more = weight.saturating_add(side.weight(graph, rates));
-        let has_room = is_on_demand && more <= MOST_CODE;
-        weight = if has_room { more } else { weight };
-        has_room
+        let fits = is_on_demand && more <= MOST_CODE;
+        weight = if fits { more } else { weight };
+        fits
     });
     // Equal zips take all their operands from the sides.
     let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
@@ -175,8 +175,8 @@ impl Side {
             !names || rates.sides(*n).is_some()
         };
         let computed = self.collect(graph, rates, zip.0) && self.nodes.iter().any(computes);
-        let has_room = computed && self.weight(graph, rates) <= MOST_CODE;
-        has_room && self.find_co_consumers(graph, rates, users, zip)
+        let fits = computed && self.weight(graph, rates) <= MOST_CODE;
+        fits && self.find_co_consumers(graph, rates, users, zip)
     }
 
     /// Returns the level that runs the nodes of a class.

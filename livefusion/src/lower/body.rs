@@ -348,13 +348,13 @@ impl Inliner<'_, '_, '_> {
                 )
             }
             Assert::Adds => {
-                let room = self.number(Op::Sub, [most, y], out);
-                (TrapKind::LongSum, self.ok(Op::Le, [x, room], out))
+                let capacity = self.number(Op::Sub, [most, y], out);
+                (TrapKind::LongSum, self.ok(Op::Le, [x, capacity], out))
             }
             Assert::Multiplies => {
                 let some = self.number(Op::Max, [y, Const::u64(1).into()], out);
-                let room = self.number(Op::Div, [most, some], out);
-                (TrapKind::LongProduct, self.ok(Op::Le, [x, room], out))
+                let capacity = self.number(Op::Div, [most, some], out);
+                (TrapKind::LongProduct, self.ok(Op::Le, [x, capacity], out))
             }
         };
         let comb = self.inline.comb;
@@ -370,9 +370,9 @@ impl Inliner<'_, '_, '_> {
 
     /// Emits an operation on lengths.
     fn number(&mut self, op: Op, args: [Atom; 2], out: &mut Vec<Stmt>) -> Atom {
-        let room = self.e.scalar("room", self.inline.comb, Ty::U64);
-        out.push(self.stmt(StmtKind::Let(room, op, Args::from_slice(&args))));
-        room.into()
+        let capacity = self.e.scalar("capacity", self.inline.comb, Ty::U64);
+        out.push(self.stmt(StmtKind::Let(capacity, op, Args::from_slice(&args))));
+        capacity.into()
     }
 
     /// Emits the test that an index is inside of an array.

@@ -316,9 +316,11 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Generate(column, point, len) => generate::emit(e, *column, *point, *len),
-        Act::Keep(field, point, room, takes) => e.keep((id, *field), *point, (*room, takes)),
-        Act::Memory(field, rooms, takes) => {
-            e.make((id, *field), rooms, takes);
+        Act::Keep(field, point, capacity, takes) => {
+            e.keep((id, *field), *point, (*capacity, takes))
+        }
+        Act::Memory(field, capacities, takes) => {
+            e.make((id, *field), capacities, takes);
             Ok(())
         }
         Act::Reread(field, point) => e.reread((id, *field), *point),

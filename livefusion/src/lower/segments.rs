@@ -1,9 +1,9 @@
 //! Segments: an inner loop over each segment's elements, in the loop over segments.
 //!
 //! ```text
-//! nest_1:  let room_1 = sub len_1 ix_1             guard_1:  unless more_1 | done_1
-//!          let fits_1 = le elt_0 room_1            body_1:   let elt_1 = readArray arr_1 ix_1
-//!          trap unless fits_1, t0 (elt_0, room_1)
+//! nest_1:  let capacity_1 = sub len_1 ix_1         guard_1:  unless more_1 | done_1
+//!          let fits_1 = le elt_0 capacity_1        body_1:   let elt_1 = readArray arr_1 ix_1
+//!          trap unless fits_1, t0 (elt_0, capacity_1)
 //!          let end_1 = add ix_1 elt_0
 //! ```
 //!
@@ -164,8 +164,8 @@ fn open_checked(
 /// init_1:  let some_1 = max s_1 1            (a divisor)
 ///          let most_1 = div len_1 some_1     (as many rows as fit)
 ///          let fit_1 = le len_0 most_1
-///          let room_1 = rem len_1 some_1     (for the first that does not)
-///          trap unless fits_1, t0 (s_1, room_1)
+///          let capacity_1 = rem len_1 some_1 (for the first that does not)
+///          trap unless fits_1, t0 (s_1, capacity_1)
 ///          let size_1 = select fits_1 s_1 0
 ///          let all_1 = mul len_0 size_1
 /// ```
@@ -180,16 +180,16 @@ fn rows_checked(
         None => e.program.rate(parent).kind.bound(),
     };
     let around = around.ok_or_else(no_root)?;
-    let room = most(e, comb, total)?;
+    let capacity = most(e, comb, total)?;
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
     let mut init =
         |base, op, args: &[Atom]| Atom::from(e.emit(comb, Section::Init, base, op, args));
     let some = init("some", Op::Max, &[len, one]);
-    let most = init("most", Op::Div, &[room, some]);
+    let most = init("most", Op::Div, &[capacity, some]);
     let fit = init("fit", Op::Le, &[around, most]);
     let none = init("none", Op::Eq, &[len, zero]);
     let fits = init("fits", Op::Or, &[fit, none]);
-    let left = init("room", Op::Rem, &[room, some]);
+    let left = init("capacity", Op::Rem, &[capacity, some]);
     let length = init("size", Op::Select, &[fits, len, zero]);
     let elements = init("all", Op::Mul, &[around, length]);
     e.trap(comb, Section::Init, TrapKind::Segments, fits, &[len, left]);
@@ -213,9 +213,9 @@ pub(super) fn checked(
     (safe, len): (Var, Atom),
     (position, most): (Atom, Atom),
 ) -> Vec<Stmt> {
-    let room = e.scalar("room", comb, Ty::U64);
+    let capacity = e.scalar("capacity", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
-    let payload = [len, room.into()];
+    let payload = [len, capacity.into()];
     let trap = e.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
     let zero = Const::u64(0).into();
     let op = |v, op, args: &[Atom]| Stmt {
@@ -223,8 +223,8 @@ pub(super) fn checked(
         kind: StmtKind::Let(v, op, Args::from_slice(args)),
     };
     vec![
-        op(room, Op::Sub, &[most, position]),
-        op(fits, Op::Le, &[len, room.into()]),
+        op(capacity, Op::Sub, &[most, position]),
+        op(fits, Op::Le, &[len, capacity.into()]),
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
     ]

@@ -31,7 +31,7 @@ use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
 use crate::force::Force;
-use crate::manifest::no_room;
+use crate::manifest::out_of_memory;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::fmt;
@@ -357,11 +357,11 @@ impl<T: Elt> Segmented<T> {
         let mut segments = Vec::new();
         let reserved = segments.try_reserve_exact(counts.len());
         let spine = counts.len().saturating_mul(size_of::<Vec<T>>()) as u64;
-        reserved.map_err(|_| no_room(spine))?;
+        reserved.map_err(|_| out_of_memory(spine))?;
         for n in &counts {
             let bytes = n.saturating_mul(size_of::<T>() as u64);
             let segment = collected(*n as usize, &mut data);
-            segments.push(segment.ok_or_else(|| no_room(bytes))?);
+            segments.push(segment.ok_or_else(|| out_of_memory(bytes))?);
         }
         Ok(segments)
     }

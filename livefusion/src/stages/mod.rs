@@ -135,7 +135,7 @@
 //!   r2 opens, by n3 map
 //!   n3 map runs at r2
 //!   r3 opens, by n4 take
-//!   n4.0 is kept in memory at r3, room: r0's bound or n4 take
+//!   n4.0 is kept in memory at r3, capacity: r0's bound or n4 take
 //!   r2 goes on while n4 take does
 //! "
 //! );

@@ -38,7 +38,7 @@ pub const SIDE: u32 = 3 * CARRIED + 8;
 pub const EFFECT: u32 = 2;
 
 /// Returns whether an item fits beside others of this weight.
-pub fn has_room(weight: u32, item: &ClusterItem) -> bool {
+pub fn fits(weight: u32, item: &ClusterItem) -> bool {
     weight.saturating_add(item.weight) <= BUDGET
 }
 

@@ -197,7 +197,7 @@ impl<'p> OpenLoops<'p> {
         {
             return None;
         }
-        if open.members > 0 && !budget::has_room(open.weight, item) {
+        if open.members > 0 && !budget::fits(open.weight, item) {
             return None;
         }
         let mut entry = LoopEntry {

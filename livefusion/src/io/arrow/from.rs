@@ -260,12 +260,14 @@ fn gathered<'a>(
     let total = parts
         .clone()
         .fold(0usize, |n, part| n.saturating_add(part.len()));
-    let no_room = |bytes: usize| ErrorKind::Memory {
+    let out_of_memory = |bytes: usize| ErrorKind::Memory {
         bytes: bytes as u64,
     };
     let reserved = offsets.try_reserve_exact(spine);
-    reserved.map_err(|_| no_room(8 * spine))?;
-    bytes.try_reserve_exact(total).map_err(|_| no_room(total))?;
+    reserved.map_err(|_| out_of_memory(8 * spine))?;
+    bytes
+        .try_reserve_exact(total)
+        .map_err(|_| out_of_memory(total))?;
     offsets.push(0i64);
     for part in parts {
         bytes.extend_from_slice(part);

@@ -4,7 +4,7 @@ use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
-use crate::lower::placement::{Delivery, Over, Point, Room};
+use crate::lower::placement::{Capacity, Delivery, Over, Point};
 use crate::lower::scope::InputColumn;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -157,14 +157,14 @@ impl Emission<'_> {
         &mut self,
         field: FieldRef,
         point: Point,
-        (room, takes): (Option<Room>, &[NodeId]),
+        (capacity, takes): (Option<Capacity>, &[NodeId]),
     ) -> Lower {
         let elt = self.elt(field, point)?;
         let comb = self.comb_at(field.0, point);
-        let room = room.map(|room| {
+        let capacity = capacity.map(|capacity| {
             let most = self.least_of(comb, takes);
-            let room = self.room(room, comb, most);
-            self.at_most(comb, room, most)
+            let capacity = self.capacity(capacity, comb, most);
+            self.at_most(comb, capacity, most)
         });
         // A function of the index is evaluated at the loop's own index. Other elements of a
         // reversed loop are stored at the reversed index.
@@ -177,8 +177,8 @@ impl Emission<'_> {
         let known = self.values.made.get(&field).copied();
         let ty = Type::Array(self.program.atom_ty(elt));
         let out = known.unwrap_or_else(|| self.var("out", comb, ty));
-        if let Some(room) = room {
-            self.push(comb, Section::Init, StmtKind::NewArray(out, room));
+        if let Some(capacity) = capacity {
+            self.push(comb, Section::Init, StmtKind::NewArray(out, capacity));
         }
         let write = StmtKind::WriteArray(out, index, elt);
         self.push(comb, Section::Yield, write);
@@ -187,32 +187,43 @@ impl Emission<'_> {
     }
 
     /// Allocates memory for a field that several phases keep.
-    pub fn make(&mut self, field: FieldRef, rooms: &[(Room, Vec<NodeId>)], takes: &[NodeId]) {
+    pub fn make(
+        &mut self,
+        field: FieldRef,
+        capacities: &[(Capacity, Vec<NodeId>)],
+        takes: &[NodeId],
+    ) {
         let Some(out) = self.values.made.get(&field).copied() else {
             return;
         };
         let comb = self.comb(field.0);
         let mut all: Option<Atom> = None;
         let most_of_all = self.least_of(comb, takes);
-        for (room, takes) in rooms {
+        for (capacity, takes) in capacities {
             let most = self.least_of(comb, takes);
-            let room = self.room(*room, comb, most.or(most_of_all));
-            let room = self.at_most(comb, room, most);
+            let capacity = self.capacity(*capacity, comb, most.or(most_of_all));
+            let capacity = self.at_most(comb, capacity, most);
             all = Some(match all {
                 // Saturates at the largest `u64`. No memory holds more.
                 Some(all) => {
                     let most = [Const::u64(u64::MAX).into(), all];
                     let left = self.emit(comb, Section::Init, "left", Op::Sub, &most);
-                    let more =
-                        self.emit(comb, Section::Init, "more", Op::Min, &[room, left.into()]);
+                    let more = self.emit(
+                        comb,
+                        Section::Init,
+                        "more",
+                        Op::Min,
+                        &[capacity, left.into()],
+                    );
                     let sum = [all, more.into()];
-                    self.emit(comb, Section::Init, "room", Op::Add, &sum).into()
+                    self.emit(comb, Section::Init, "capacity", Op::Add, &sum)
+                        .into()
                 }
-                None => room,
+                None => capacity,
             });
         }
-        let room = self.at_most(comb, all.unwrap_or(Const::u64(0).into()), most_of_all);
-        self.push(comb, Section::Init, StmtKind::NewArray(out, room));
+        let capacity = self.at_most(comb, all.unwrap_or(Const::u64(0).into()), most_of_all);
+        self.push(comb, Section::Init, StmtKind::NewArray(out, capacity));
     }
 
     /// The minimum of these takes; `None` without takes.
@@ -227,14 +238,14 @@ impl Emission<'_> {
     }
 
     /// The capacity, or the upper bound if that is less.
-    fn at_most(&mut self, comb: CombId, room: Atom, most: Option<Atom>) -> Atom {
+    fn at_most(&mut self, comb: CombId, capacity: Atom, most: Option<Atom>) -> Atom {
         match most {
             Some(most) => {
-                let args = [room, most];
-                self.emit(comb, Section::Init, "room", Op::Min, &args)
+                let args = [capacity, most];
+                self.emit(comb, Section::Init, "capacity", Op::Min, &args)
                     .into()
             }
-            None => room,
+            None => capacity,
         }
     }
 
@@ -256,14 +267,14 @@ impl Emission<'_> {
             Some(buffer) => *buffer,
             None => {
                 let comb = self.comb_at(field.0, from);
-                let (name, room) = match over {
+                let (name, capacity) = match over {
                     Over::Iteration => ("cell", Const::u64(1).into()),
-                    Over::Segment(room) => ("row", self.room(room, comb, None)),
+                    Over::Segment(capacity) => ("row", self.capacity(capacity, comb, None)),
                 };
                 let buffer = self.var(name, comb, Type::Array(ty));
                 self.program.vars[buffer.index()].scratch = true;
                 let index = self.index_over(over, from.rate)?;
-                self.push(comb, Section::Init, StmtKind::NewArray(buffer, room));
+                self.push(comb, Section::Init, StmtKind::NewArray(buffer, capacity));
                 let write = StmtKind::WriteArray(buffer, index, elt);
                 self.push(comb, Section::Yield, write);
                 self.values.handed.insert((field, over, from), buffer);

@@ -3,7 +3,7 @@
 use super::Emission;
 use super::elements::CountedSize;
 use crate::fusion::ClassId;
-use crate::lower::placement::{Opening, Room, no_root};
+use crate::lower::placement::{Capacity, Opening, no_root};
 use crate::lower::scope::InputColumn;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
@@ -280,14 +280,14 @@ impl Emission<'_> {
     /// Returns the capacity of an array, as an atom of `init`.
     ///
     /// `most` is an upper bound of the needed capacity, if known.
-    pub fn room(&mut self, room: Room, by: CombId, most: Option<Atom>) -> Atom {
+    pub fn capacity(&mut self, capacity: Capacity, by: CombId, most: Option<Atom>) -> Atom {
         let none: Atom = Const::u64(0).into();
-        match room {
-            Room::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
-            Room::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
-            Room::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
-            Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
-            Room::Counted(rate) => {
+        match capacity {
+            Capacity::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
+            Capacity::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
+            Capacity::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
+            Capacity::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
+            Capacity::Counted(rate) => {
                 let size = self.size(rate, by, most);
                 self.scalar_param(Source::Size(size as u32), "len", by, Ty::U64)
             }

@@ -1,6 +1,6 @@
 //! Element sources: where the current element of a column comes from.
 
-use super::{Act, Context, Delivery, InputColumn, Opening, Over, Placer, Point, Room};
+use super::{Act, Capacity, Context, Delivery, InputColumn, Opening, Over, Placer, Point};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The capacities of several phases, each with the takes that limit it.
-type Rooms = Vec<(Room, Vec<NodeId>)>;
+type Capacities = Vec<(Capacity, Vec<NodeId>)>;
 
 /// Stands for the field with a custom combinator's decision.
 ///
@@ -155,12 +155,12 @@ impl Placer<'_> {
         self.elt(field, point)?;
         // Where several phases write the field, the memory is allocated once all of them are known.
         let appended = self.scope.is_appended(class);
-        let room = match appended {
+        let capacity = match appended {
             true => None,
-            false => Some(self.room(point.rate, field.0)?),
+            false => Some(self.capacity(point.rate, field.0)?),
         };
         let takes = self.takes_around(point.rate);
-        self.act(field.0, Act::Keep(field.1, point, room, takes));
+        self.act(field.0, Act::Keep(field.1, point, capacity, takes));
         self.placed.kept.entry(field).or_default().push(point);
         self.runs_over(field.0, point);
         Ok(point)
@@ -179,20 +179,20 @@ impl Placer<'_> {
             let taken = rates.output(*n).filter(|c| rates.is_appended(*c));
             taken.is_some_and(|taken| rates.is_within(class, taken))
         };
-        let mut made: Vec<(FieldRef, Rooms, Vec<NodeId>)> = Vec::new();
+        let mut made: Vec<(FieldRef, Capacities, Vec<NodeId>)> = Vec::new();
         let mut at: FxHashMap<FieldRef, usize> = FxHashMap::default();
         for (field, point, takes) in kept {
-            let room = self.room(point.rate, field.0)?;
+            let capacity = self.capacity(point.rate, field.0)?;
             let class = (self.class_of(field)).ok_or_else(|| missing(self.scope.graph, field))?;
             let (all, part): (Vec<_>, Vec<_>) = takes.into_iter().partition(|n| of_all(class, n));
             let at = *at.entry(field).or_insert(made.len());
             if at == made.len() {
                 made.push((field, Vec::new(), all));
             }
-            made[at].1.push((room, part));
+            made[at].1.push((capacity, part));
         }
-        for (field, rooms, takes) in made {
-            self.act(field.0, Act::Memory(field.1, rooms, takes));
+        for (field, capacities, takes) in made {
+            self.act(field.0, Act::Memory(field.1, capacities, takes));
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Placer<'_> {
         let tree = &mut self.placed.tree;
         let over = match tree.loop_rate(made.rate) == tree.loop_rate(here) {
             true => Some(Over::Iteration),
-            false => self.room_of_segment(field, made, here)?.map(Over::Segment),
+            false => self.segment_capacity(field, made, here)?.map(Over::Segment),
         };
         match over {
             Some(over) => {
@@ -234,12 +234,12 @@ impl Placer<'_> {
 
     /// The capacity of a segment buffer for a field. Requires that the only reader is a later pass
     /// over the same segment, in the same iteration of the outer rate.
-    fn room_of_segment(
+    fn segment_capacity(
         &mut self,
         field: FieldRef,
         made: Point,
         here: RateId,
-    ) -> Lower<Option<Room>> {
+    ) -> Lower<Option<Capacity>> {
         let tree = &self.placed.tree;
         let around = |r: RateId| Some(tree.loop_rate(tree.parent(tree.loop_rate(r))?));
         let rate = tree.loop_rate(made.rate);
@@ -254,11 +254,11 @@ impl Placer<'_> {
         if !same_segment || wanted || appended || self.is_in_cursor(rate) {
             return Ok(None);
         }
-        Ok(match self.room(rate, field.0)? {
-            Room::Rows(rows) => Some(Room::Row(rows)),
+        Ok(match self.capacity(rate, field.0)? {
+            Capacity::Rows(rows) => Some(Capacity::Row(rows)),
             // No segment is longer than all of them together.
-            Room::Array(all) => Some(Room::Array(all)),
-            Room::Bound(_) | Room::Row(_) | Room::Counted(_) => None,
+            Capacity::Array(all) => Some(Capacity::Array(all)),
+            Capacity::Bound(_) | Capacity::Row(_) | Capacity::Counted(_) => None,
         })
     }
 

@@ -33,7 +33,7 @@ pub enum LengthSource {
 
 /// Describes the capacity of an array that a rate fills.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Room {
+pub enum Capacity {
     /// The bound of the root or of the cursor around.
     Bound(RateId),
     /// The number of elements of all rows that this rate runs over.
@@ -209,24 +209,24 @@ impl Placer<'_> {
     /// Returns a capacity for a rate's elements.
     ///
     /// It is an upper bound of their number, known at loop entry.
-    pub fn room(&mut self, rate: RateId, by: NodeId) -> Lower<Room> {
+    pub fn capacity(&mut self, rate: RateId, by: NodeId) -> Lower<Capacity> {
         let rate = self.placed.tree.loop_rate(rate);
         let placed = self.placed.tree.rate(rate);
         let unbounded = self.lengths.unbounded.contains(&rate);
         if !placed.opening.is_nested() && !unbounded {
-            return Ok(Room::Bound(rate));
+            return Ok(Capacity::Bound(rate));
         }
         let class = placed.class.ok_or_else(no_root)?;
         if let Some(rows) = self.rows(rate) {
-            return Ok(Room::Rows(rows));
+            return Ok(Capacity::Rows(rows));
         }
         // Uses an array in memory with the same segments. Its length is checked elsewhere.
         Ok(match self.scope.plan.rates.in_memory(class) {
             Some(leaf) => {
                 self.lengths.told.push(Told { leaf, rate, by });
-                Room::Array(leaf)
+                Capacity::Array(leaf)
             }
-            None => Room::Counted(rate),
+            None => Capacity::Counted(rate),
         })
     }
 

@@ -24,7 +24,7 @@ mod show;
 mod tree;
 
 pub use elements::DECISION;
-pub use lengths::{CountOf, LengthSource, Most, Room, Total};
+pub use lengths::{Capacity, CountOf, LengthSource, Most, Total};
 pub use show::show;
 pub use tree::{Opening, PlacedRate, Point, Sided, Tree};
 
@@ -80,10 +80,10 @@ pub enum Act {
     Generate(InputColumn, Point, Option<LengthSource>),
     /// Writes a field to new memory of this capacity, where its elements are defined. Each `take`
     /// in the list limits the capacity.
-    Keep(u32, Point, Option<Room>, Vec<NodeId>),
+    Keep(u32, Point, Option<Capacity>, Vec<NodeId>),
     /// Allocates memory for a field that several phases write. The capacity is the sum over the
     /// phases. Each phase is limited by its own takes, and the sum by the last list.
-    Memory(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
+    Memory(u32, Vec<(Capacity, Vec<NodeId>)>, Vec<NodeId>),
     /// Reads a kept field again, in a later pass.
     Reread(u32, Point),
     /// Passes a field's element through scratch memory, from its definition to a later use.
@@ -114,7 +114,7 @@ pub enum Over {
     Iteration,
     /// One segment: a later pass reads it, in the same iteration of the outer rate. The buffer
     /// holds one segment, of this capacity.
-    Segment(Room),
+    Segment(Capacity),
 }
 
 /// Describes two passes over each segment, with a sort between them.
@@ -127,7 +127,7 @@ pub struct Passes {
     /// The program point from which the second pass has elements.
     pub to: Point,
     /// The capacity for the elements of a segment.
-    pub room: Room,
+    pub capacity: Capacity,
 }
 
 /// Describes a check of a length.

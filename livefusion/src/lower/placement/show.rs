@@ -1,7 +1,7 @@
 //! Printing of a placement: the tree of rates, then the acts.
 
 use super::{
-    Act, Check, InputColumn, LengthSource, Most, Opening, Over, Placement, Point, Room, Sided,
+    Act, Capacity, Check, InputColumn, LengthSource, Most, Opening, Over, Placement, Point, Sided,
     Total,
 };
 use crate::lower::Source;
@@ -141,8 +141,8 @@ impl Show<'_> {
 
     fn total(&self, total: Total) -> String {
         match total {
-            Total::Length(len) => format!("in room for {}", self.length(len)),
-            Total::Any => "in any room".into(),
+            Total::Length(len) => format!("with capacity {}", self.length(len)),
+            Total::Any => "with any capacity".into(),
         }
     }
 
@@ -176,16 +176,16 @@ impl Show<'_> {
         }
     }
 
-    fn room(&self, room: &Room, takes: &[NodeId]) -> String {
-        let room = match room {
-            Room::Bound(rate) => format!("r{}'s bound", rate.index()),
-            Room::Rows(rate) => format!("all rows of r{}", rate.index()),
-            Room::Row(rate) => format!("a row of r{}", rate.index()),
-            Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
-            Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
+    fn capacity(&self, capacity: &Capacity, takes: &[NodeId]) -> String {
+        let capacity = match capacity {
+            Capacity::Bound(rate) => format!("r{}'s bound", rate.index()),
+            Capacity::Rows(rate) => format!("all rows of r{}", rate.index()),
+            Capacity::Row(rate) => format!("a row of r{}", rate.index()),
+            Capacity::Array(leaf) => format!("length of {}", self.node(*leaf)),
+            Capacity::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
         };
         let takes = takes.iter().map(|n| self.node(*n));
-        let all: Vec<String> = [room].into_iter().chain(takes).collect();
+        let all: Vec<String> = [capacity].into_iter().chain(takes).collect();
         all.join(" or ")
     }
 
@@ -210,23 +210,29 @@ impl Show<'_> {
                     self.point(*point)
                 )
             }
-            Act::Keep(field, point, room, takes) => {
+            Act::Keep(field, point, capacity, takes) => {
                 let at = self.point(*point);
                 let field = self.field((id, *field));
-                match room {
-                    Some(room) => {
-                        let room = self.room(room, takes);
-                        format!("{field} is kept in memory at {at}, room: {room}")
+                match capacity {
+                    Some(capacity) => {
+                        let capacity = self.capacity(capacity, takes);
+                        format!("{field} is kept in memory at {at}, capacity: {capacity}")
                     }
                     None => format!("{field} is kept in memory at {at}"),
                 }
             }
-            Act::Memory(field, rooms, takes) => {
+            Act::Memory(field, capacities, takes) => {
                 let field = self.field((id, *field));
-                let rooms: Vec<String> = rooms.iter().map(|(r, t)| self.room(r, t)).collect();
+                let capacities: Vec<String> = capacities
+                    .iter()
+                    .map(|(r, t)| self.capacity(r, t))
+                    .collect();
                 let takes = takes.iter().map(|n| self.node(*n));
-                let all: Vec<String> = [rooms.join(" and ")].into_iter().chain(takes).collect();
-                format!("{field} has room: {}", all.join(", or "))
+                let all: Vec<String> = [capacities.join(" and ")]
+                    .into_iter()
+                    .chain(takes)
+                    .collect();
+                format!("{field} has capacity: {}", all.join(", or "))
             }
             Act::Reread(field, point) => {
                 format!(
@@ -240,9 +246,9 @@ impl Show<'_> {
                 let (from, to) = (self.point(*from), self.point(*to));
                 match over {
                     Over::Iteration => format!("{field} is handed on from {from} to {to}"),
-                    Over::Segment(room) => {
-                        let room = self.room(room, &[]);
-                        format!("{field} is handed on from {from} to {to}, room: {room}")
+                    Over::Segment(capacity) => {
+                        let capacity = self.capacity(capacity, &[]);
+                        format!("{field} is handed on from {from} to {to}, capacity: {capacity}")
                     }
                 }
             }
@@ -257,8 +263,10 @@ impl Show<'_> {
             Act::Sort(passes) => {
                 let [from, between, to] =
                     [passes.from, passes.between, passes.to].map(|s| self.point(s));
-                let room = self.room(&passes.room, &[]);
-                format!("{node} sorts at {between} what is from {from}, for {to}, room: {room}")
+                let capacity = self.capacity(&passes.capacity, &[]);
+                format!(
+                    "{node} sorts at {between} what is from {from}, for {to}, capacity: {capacity}"
+                )
             }
             Act::Make(point, fields) => {
                 let made = (0..fields.len()).filter(|f| fields[*f]);

@@ -24,7 +24,7 @@ pub struct Board<'a> {
     /// Whether a segment was too long for such units.
     too_long: AtomicBool,
     /// Units that fit the capacity of arrays that begin short.
-    room: usize,
+    capacity: usize,
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame<'a>>>,
     claims: Mutex<Claims<'a>>,
@@ -114,7 +114,7 @@ impl<'a> Board<'a> {
         restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
-        (unit, room): (u64, u64),
+        (unit, capacity): (u64, u64),
         mut frames: Vec<Frame<'a>>,
     ) -> Option<Board<'a>> {
         let frame = frames.pop()?;
@@ -137,7 +137,7 @@ impl<'a> Board<'a> {
             },
             restart,
             too_long: AtomicBool::new(false),
-            room: usize::try_from(room).unwrap_or(usize::MAX),
+            capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
             later: Mutex::new(Later {
                 at: 0,
                 values: shape.later.iter().map(value).collect(),
@@ -176,7 +176,7 @@ impl<'a> Board<'a> {
             ended,
             frame,
         } = &mut *claims;
-        let none = *next >= self.room || units.is_some_and(|n| *next >= n);
+        let none = *next >= self.capacity || units.is_some_and(|n| *next >= n);
         if *ended || none || self.is_over(*next) {
             return None;
         }
@@ -245,7 +245,7 @@ impl<'a> Board<'a> {
     pub fn is_full(&self) -> bool {
         let claims = lock(&self.claims);
         let broken = self.over.load(Ordering::Acquire) != usize::MAX;
-        !claims.ended && !broken && claims.next >= self.room
+        !claims.ended && !broken && claims.next >= self.capacity
     }
 
     /// Tells whether the whole prefix of unit `k` is known.
@@ -409,10 +409,10 @@ impl<'a> Board<'a> {
     /// Allocates the private arrays of a unit, if memory allows.
     pub fn own_arrays(&self, whole: &[Option<Held<'_>>]) -> Option<Vec<Buffer>> {
         // Kernels may write a vector beyond the last element.
-        let room = self.unit as usize + 64;
+        let capacity = self.unit as usize + 64;
         let like = |(slot, _): &(usize, usize)| {
             let ty = whole.get(*slot)?.as_ref()?.ty();
-            Buffer::uncleared(ty, room)
+            Buffer::uncleared(ty, capacity)
         };
         self.shape.own.iter().map(like).collect()
     }

@@ -370,13 +370,14 @@ impl LoopRun<'_> {
         {
             return ControlFlow::Break(Ended::By(ended));
         }
-        let room = frame.room() / longest;
+        let capacity = frame.room() / longest;
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it
         // writes, except in scratch arrays, of which each frame has its own. Where a kernel may
         // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
         let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
-        let board = |frames| Board::new(shape, restart, kernel, self.args, (unit, room), frames);
+        let board =
+            |frames| Board::new(shape, restart, kernel, self.args, (unit, capacity), frames);
         let Some(board) = frames.and_then(board) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
