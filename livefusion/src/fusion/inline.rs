@@ -190,13 +190,13 @@ pub fn inline(graph: &Graph, rates: &Rates, enabled: bool) -> Inlining {
 /// Whether a node is the length of an array that is known without a loop.
 fn is_known_length(graph: &Graph, extents: &[Option<KnownExtent>], id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
-    let told = |n: NodeId| {
+    let is_known = |n: NodeId| {
         matches!(
             extents[n.index()],
             Some(KnownExtent::Of(_) | KnownExtent::Scalar(_))
         )
     };
-    matches!(node.node.kind, Kind::Len) && !node.leaf && told(node.inputs[0])
+    matches!(node.node.kind, Kind::Len) && !node.leaf && is_known(node.inputs[0])
 }
 
 /// The length of every array that is known without a loop. An elementwise result has the length of

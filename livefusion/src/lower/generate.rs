@@ -114,11 +114,11 @@ fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
     let (graph, plan) = (p.scope.graph, p.scope.plan);
     let array = indexed_array(graph, id)?;
     let class = plan.rates.output(array)?;
-    (!is_told(&p.scope, id) || p.placed.tree.is_open(class)).then_some((array, class))
+    (!is_known_at_entry(&p.scope, id) || p.placed.tree.is_open(class)).then_some((array, class))
 }
 
 /// Returns whether a generator's length is known at loop entry.
-pub fn is_told(scope: &LoopScope<'_>, id: NodeId) -> bool {
+pub fn is_known_at_entry(scope: &LoopScope<'_>, id: NodeId) -> bool {
     let length = scope.graph.nodes[id.index()].length;
     length.is_none_or(|by| is_made_before(scope, by))
 }

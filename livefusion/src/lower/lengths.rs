@@ -145,18 +145,18 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
 /// Checks the arrays whose lengths were assumed to be totals of segments.
 ///
 /// Skips arrays that their consumers in this loop have checked.
-pub fn check_told(p: &mut Placer<'_>) {
-    for told in std::mem::take(&mut p.lengths().told) {
-        let class = p.class_in_context(told.rate);
-        if !class.is_some_and(|class| p.lengths().is_checked(class, told.leaf)) {
+pub fn check_assumed(p: &mut Placer<'_>) {
+    for assumed in std::mem::take(&mut p.lengths().assumed) {
+        let class = p.class_in_context(assumed.rate);
+        if !class.is_some_and(|class| p.lengths().is_checked(class, assumed.leaf)) {
             let rates = &p.scope.plan.rates;
-            let own = rates.own(told.leaf).zip(class.map(|(class, _)| class));
+            let own = rates.own(assumed.leaf).zip(class.map(|(class, _)| class));
             let by = own.map(|(own, class)| rates.joined_by(own, class));
             let by = by.and_then(|by| by.first().copied());
-            let len = LengthSource::Param(Source::Length(told.leaf));
-            visited(p, by.unwrap_or(told.by), told.rate, len);
+            let len = LengthSource::Param(Source::Length(assumed.leaf));
+            visited(p, by.unwrap_or(assumed.by), assumed.rate, len);
         }
-        agree(p, told.leaf, told.rate);
+        agree(p, assumed.leaf, assumed.rate);
     }
 }
 

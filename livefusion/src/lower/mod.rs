@@ -179,7 +179,7 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     }
     p.go_inside(None);
     output::place(&mut p).map_err(forced)?;
-    lengths::check_told(&mut p);
+    lengths::check_assumed(&mut p);
     lengths::check_all(&mut p);
     cursor::place_deliveries(&mut p).map_err(forced)?;
     p.place_exits();
@@ -324,7 +324,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Reread(field, point) => e.reread((id, *field), *point),
-        Act::Hand(field, over, from, to) => e.hand((id, *field), *over, (*from, *to)),
+        Act::Contract(field, over, from, to) => e.contract((id, *field), *over, (*from, *to)),
         Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(point, lens) => match &e.scope.graph.node(id).kind {
             Kind::Merge(body) => merge::emit(e, id, body, (*point, lens)),

@@ -123,10 +123,10 @@ impl ArrayNeeds {
         if self.kept.contains(&field) {
             return Some(Copied::Result);
         }
-        let told_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
+        let measured_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
         match self.arrays.get(&field) {
-            Some((last, 1)) if *last == at && !told_later => None,
-            Some((last, _)) if *last == at && !told_later => Some(Copied::Here),
+            Some((last, 1)) if *last == at && !measured_later => None,
+            Some((last, _)) if *last == at && !measured_later => Some(Copied::Here),
             _ => Some(Copied::Later),
         }
     }

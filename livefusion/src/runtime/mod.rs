@@ -13,7 +13,6 @@ mod counters;
 mod dump;
 mod engine;
 mod explain;
-mod homes;
 mod in_place;
 mod iterate;
 mod known;
@@ -26,6 +25,7 @@ mod program;
 mod programs;
 mod replay;
 mod requested;
+mod result_slots;
 mod sync;
 #[cfg(feature = "jit")]
 mod tier;

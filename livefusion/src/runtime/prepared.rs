@@ -41,7 +41,7 @@ struct PreparedApart {
     /// Its results in use.
     wanted: Vec<u32>,
     /// Its results that are also results of the program, which bring memory for them.
-    homes: Vec<(u32, usize)>,
+    results: Vec<(u32, usize)>,
     /// Places without uses after this part. A loop drops them before its first step, so that it
     /// owns its state uniquely.
     released: Vec<usize>,
@@ -97,7 +97,7 @@ impl Prepared {
                 known,
                 begin,
                 wanted: results.iter().map(|(_, component)| *component).collect(),
-                homes: Vec::new(),
+                results: Vec::new(),
                 released: Vec::new(),
                 steps: OnceLock::new(),
             });
@@ -217,7 +217,7 @@ impl PreparedApart {
     fn is_result(&mut self, place: usize, root: usize) {
         let behind = self.known + self.of.begin().len();
         let wanted = place.checked_sub(behind).and_then(|at| self.wanted.get(at));
-        self.homes
+        self.results
             .extend(wanted.map(|component| (*component, root)));
     }
 
@@ -277,7 +277,7 @@ impl PreparedApart {
             let mut there = There { own, inputs, made };
             self.released.iter().for_each(|at| there.release(*at));
             let mut spare = Spare::from_elem(Vec::new(), of.step.len());
-            for (component, root) in &self.homes {
+            for (component, root) in &self.results {
                 if let Some(columns) = old.get_mut(*root) {
                     spare[*component as usize] = std::mem::take(columns);
                 }

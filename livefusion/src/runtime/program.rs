@@ -4,10 +4,10 @@ use super::binding::{Args, Bindings, Origin, Recipe, Store, here};
 use super::cache::{Cached, LastUse};
 use super::dump::{DumpRecord, Stage};
 use super::engine::{Engine, Kernels, backend_error};
-use super::homes::{self, Home};
 use super::in_place::{self, ArrayNeeds, Update};
 use super::parallel::{Ended, LoopRun, Shapes, in_order};
 use super::replay::{Replay, Taken};
+use super::result_slots::{self, ResultSlot};
 use super::watch::CancelToken;
 use super::widened;
 use crate::array::{MOST_LENGTH, negative};
@@ -37,7 +37,7 @@ pub struct CompiledProgram {
     /// The origins of the roots' fields.
     outputs: Vec<RootOutput>,
     /// The slots where their arrays are made, in loop order.
-    homes: Vec<Home>,
+    result_slots: Vec<ResultSlot>,
     /// The time of its last use.
     used: LastUse,
 }
@@ -131,7 +131,7 @@ impl CompiledProgram {
         let outputs: Vec<RootOutput> = graph.roots.iter().map(output).collect();
         let fields = outputs.iter().map(|o| &o.fields[..]);
         Ok(CompiledProgram {
-            homes: homes::of(&loops, fields),
+            result_slots: result_slots::of(&loops, fields),
             outputs,
             plan,
             loops,
@@ -149,13 +149,13 @@ impl CompiledProgram {
         spare: &mut [Vec<Arc<Buffer>>],
     ) -> Result<Values> {
         let mut store = Store::default();
-        let mut homes = &self.homes[..];
+        let mut slots = &self.result_slots[..];
         for (i, l) in self.loops.iter().enumerate() {
-            let (here, later) = homes.split_at(homes.partition_point(|h| h.at == i));
-            homes = later;
+            let (here, later) = slots.split_at(slots.partition_point(|h| h.at == i));
+            slots = later;
             let mut frame = new_frame(&*l.kernel, engine, engine.memory(store.bytes));
             frame.growth = l.growth(engine);
-            homes::offer(here, spare, &mut frame);
+            result_slots::offer(here, spare, &mut frame);
             l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
         }
         let mut values = Values::with_capacity(self.outputs.len());

@@ -19,8 +19,8 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
         let after = after.max().unwrap_or(0);
         let tree = item.at.first().map(|c| trees[*c]);
         let fits = |l: &usize| {
-            let entry = loops.enter(*l, Member::Home(i));
-            entry.is_some_and(|e| loops.owes(Member::Home(i), &e).next().is_none())
+            let entry = loops.enter(*l, Member::Original(i));
+            entry.is_some_and(|e| loops.owes(Member::Original(i), &e).next().is_none())
         };
         let chosen = match tree {
             None => (after..loops.count()).find(fits),
@@ -37,8 +37,8 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
             }
             l
         });
-        if let Some(entry) = loops.enter(l, Member::Home(i)) {
-            loops.put(l, Member::Home(i), &entry);
+        if let Some(entry) = loops.enter(l, Member::Original(i)) {
+            loops.put(l, Member::Original(i), &entry);
         }
     }
     loops.loop_of().to_vec()

@@ -32,7 +32,7 @@ pub struct OpenLoops<'p> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Member {
     /// An item whose own loop this is.
-    Home(usize),
+    Original(usize),
     /// An item that is rematerialised in this loop.
     Copy(usize),
 }
@@ -240,7 +240,7 @@ impl<'p> OpenLoops<'p> {
         open.members += 1;
         open.weight = open.weight.saturating_add(item.weight);
         match member {
-            Member::Home(i) => self.loop_of[i] = l,
+            Member::Original(i) => self.loop_of[i] = l,
             Member::Copy(i) => open.copies.push(i),
         }
         self.owed = self.owed + self.owes(member, entry).count() - settled;
@@ -264,7 +264,7 @@ impl<'p> OpenLoops<'p> {
         open.members -= 1;
         open.weight = open.weight.saturating_sub(item.weight);
         match member {
-            Member::Home(i) => self.loop_of[i] = NONE,
+            Member::Original(i) => self.loop_of[i] = NONE,
             Member::Copy(_) => _ = open.copies.pop(),
         }
         self.owed = self.owed + settled - self.owes(member, entry).count();

@@ -237,8 +237,8 @@ impl<'p> Search<'p> {
             return false;
         }
         self.steps -= needed;
-        let mut rest: Vec<Candidate> = match self.placed.home(item) {
-            Some(home) => vec![home],
+        let mut rest: Vec<Candidate> = match self.placed.best_loop(item) {
+            Some(best) => vec![best],
             None => (0..=self.placed.loops.count())
                 .flat_map(|l| self.candidates(item, l))
                 .collect(),

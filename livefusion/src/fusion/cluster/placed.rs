@@ -117,7 +117,7 @@ impl<'p> PlacedItems<'p> {
     ///
     /// Such an item makes nothing that could cost later. The loop makes one of its operands, comes
     /// after its other operands, and takes it at no cost.
-    pub fn home(&self, item: usize) -> Option<Candidate> {
+    pub fn best_loop(&self, item: usize) -> Option<Candidate> {
         if !self.made[item].is_empty() || !self.problem.items[item].makes.is_empty() {
             return None;
         }
@@ -130,20 +130,20 @@ impl<'p> PlacedItems<'p> {
                 .all(|other| self.reach.has(made_in(other.from), l))
         })?;
         let l = made_in(last.from);
-        let home = self.candidate(item, l)?;
+        let best = self.candidate(item, l)?;
         let has = |f: &usize| self.problem.fields[*f].bytes == 0 || self.has(l, *f);
         let free = self.problem.items[item].uses.iter().all(has)
-            && home.entry.held.is_empty()
-            && !home.entry.pins
-            && home.entry.root == self.loops.root(l);
-        free.then_some(home)
+            && best.entry.held.is_empty()
+            && !best.entry.pins
+            && best.entry.root == self.loops.root(l);
+        free.then_some(best)
     }
 
     /// Returns a way to place an item, if links, classes and streams allow it.
     pub fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
         let is_new = l == self.loops.count();
-        let entry = self.enter(l, Member::Home(item))?;
-        let now = self.with(Member::Home(item), l, &entry);
+        let entry = self.enter(l, Member::Original(item))?;
+        let now = self.with(Member::Original(item), l, &entry);
         Some(Candidate {
             bound: self.least(now, self.loops.count() + is_new as usize),
             now,
@@ -180,7 +180,7 @@ impl<'p> PlacedItems<'p> {
         let is_new = l == self.loops.count();
         let may = links.all(|k| is_new || made(k.from) == l || !self.reach.has(l, made(k.from)));
         let entry = may.then(|| self.loops.enter(l, member))??;
-        let (Member::Home(item) | Member::Copy(item)) = member;
+        let (Member::Original(item) | Member::Copy(item)) = member;
         let can_come = |c: usize| self.last_made[c] > item;
         let owes = self.loops.owes(member, &entry).all(can_come);
         owes.then_some(entry)
@@ -276,7 +276,7 @@ impl<'p> PlacedItems<'p> {
             self.open();
         }
         self.put_copies(at, &candidate.copies);
-        self.put(at, Member::Home(item), candidate.entry);
+        self.put(at, Member::Original(item), candidate.entry);
         self.now = candidate.now;
         mark
     }
@@ -321,7 +321,7 @@ impl<'p> PlacedItems<'p> {
         let problem = self.problem;
         let item = problem.item(member);
         match member {
-            Member::Home(_) => {
+            Member::Original(_) => {
                 for link in &item.links {
                     self.put_before(self.loops.loop_of()[link.from], at);
                 }

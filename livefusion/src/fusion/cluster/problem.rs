@@ -199,7 +199,7 @@ impl Partition {
     pub fn members(&self) -> impl Iterator<Item = (Member, usize)> {
         (0..self.loop_of.len()).flat_map(|i| {
             let copies = self.copies_of(i).iter().map(|c| (Member::Copy(c.0), c.1));
-            std::iter::once((Member::Home(i), self.loop_of[i])).chain(copies)
+            std::iter::once((Member::Original(i), self.loop_of[i])).chain(copies)
         })
     }
 }
@@ -274,7 +274,7 @@ impl Problem {
     /// For a copy it is the rematerialised part.
     pub fn item(&self, member: Member) -> &ClusterItem {
         match member {
-            Member::Home(i) => &self.items[i],
+            Member::Original(i) => &self.items[i],
             Member::Copy(i) => {
                 let remat = self.items[i].remat.as_deref();
                 remat.map_or(&self.items[i], |a| &a.part)

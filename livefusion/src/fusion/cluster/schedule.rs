@@ -25,7 +25,7 @@ pub fn order(problem: &Problem, partition: &Partition) -> Option<Partition> {
     let mut waits = vec![0; count];
     let mut first = vec![usize::MAX; count];
     for (member, l) in partition.members() {
-        if let Member::Home(i) = member {
+        if let Member::Original(i) = member {
             first[l] = first[l].min(i);
         }
         let links = problem.item(member).links.iter();

@@ -26,7 +26,7 @@ pub struct Values {
     /// Arrays that this loop updates at indices.
     pub bases: FxHashMap<FieldRef, Var>,
     /// Scratch buffers, by field, lifetime and program point of the definition.
-    pub handed: FxHashMap<(FieldRef, Over, Point), Var>,
+    pub contracted: FxHashMap<(FieldRef, Over, Point), Var>,
     /// The index of an inner loop's current element within its segment.
     pub within: FxHashMap<RateId, Atom>,
     /// The selection of a class's elements in a rate: a subrate's test, or a segment's length.
@@ -260,10 +260,10 @@ impl Emission<'_> {
     ///
     /// The buffer holds one element or one segment. A value of a subrate or a pass is not visible
     /// elsewhere.
-    pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Point, Point)) -> Lower {
+    pub fn contract(&mut self, field: FieldRef, over: Over, (from, to): (Point, Point)) -> Lower {
         let elt = self.elt(field, from)?;
         let ty = self.program.atom_ty(elt);
-        let buffer = match self.values.handed.get(&(field, over, from)) {
+        let buffer = match self.values.contracted.get(&(field, over, from)) {
             Some(buffer) => *buffer,
             None => {
                 let comb = self.comb_at(field.0, from);
@@ -277,16 +277,16 @@ impl Emission<'_> {
                 self.push(comb, Section::Init, StmtKind::NewArray(buffer, capacity));
                 let write = StmtKind::WriteArray(buffer, index, elt);
                 self.push(comb, Section::Yield, write);
-                self.values.handed.insert((field, over, from), buffer);
+                self.values.contracted.insert((field, over, from), buffer);
                 buffer
             }
         };
         let comb = self.comb_at(field.0, to);
         let index = self.index_over(over, to.rate)?;
-        let handed = self.scalar("handed", comb, ty);
-        let read = StmtKind::ReadArray(handed, buffer, index);
+        let contracted = self.scalar("contracted", comb, ty);
+        let read = StmtKind::ReadArray(contracted, buffer, index);
         self.push(comb, Section::Body, read);
-        self.values.set_column(field.into(), to, handed.into());
+        self.values.set_column(field.into(), to, contracted.into());
         Ok(())
     }
 

@@ -221,7 +221,7 @@ impl Placer<'_> {
             Some(over) => {
                 let from = self.placed.tree.stage(made.rate, made.position);
                 self.elt(field, from)?;
-                self.act(field.0, Act::Hand(field.1, over, from, point));
+                self.act(field.0, Act::Contract(field.1, over, from, point));
             }
             None => {
                 self.keep(field)?;

@@ -74,7 +74,7 @@ pub struct Lengths {
     /// Lengths that segments were checked against, by class of their elements.
     checked: FxHashMap<(ClassId, Option<Context>), FxHashSet<LengthSource>>,
     /// Arrays whose lengths were assumed to be the number of elements of segments.
-    pub told: Vec<Told>,
+    pub assumed: Vec<AssumedLength>,
     /// The nodes that a rate runs over: arrays in memory, generators, and arrays that it keeps in
     /// memory.
     pub run_over: Vec<(NodeId, RateId)>,
@@ -92,7 +92,7 @@ pub struct Lengths {
 
 /// Describes an array length that was assumed to be a rate's number of elements.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct AssumedLength {
     /// The array.
     pub leaf: NodeId,
     /// The rate.
@@ -181,7 +181,7 @@ impl Placer<'_> {
             }
         }
         // A generator that counts an array is as long as the array, even if the array is not kept.
-        let counts = follows.filter(|g| generate::is_told(&self.scope, *g));
+        let counts = follows.filter(|g| generate::is_known_at_entry(&self.scope, *g));
         match counts.filter(|_| nowhere) {
             Some(generator) => Some(self.generator_len(generator)),
             None => nowhere.then_some(LengthSource::Nothing),
@@ -223,7 +223,7 @@ impl Placer<'_> {
         // Uses an array in memory with the same segments. Its length is checked elsewhere.
         Ok(match self.scope.plan.rates.in_memory(class) {
             Some(leaf) => {
-                self.lengths.told.push(Told { leaf, rate, by });
+                self.lengths.assumed.push(AssumedLength { leaf, rate, by });
                 Capacity::Array(leaf)
             }
             None => Capacity::Counted(rate),

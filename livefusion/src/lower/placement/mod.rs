@@ -87,7 +87,7 @@ pub enum Act {
     /// Reads a kept field again, in a later pass.
     Reread(u32, Point),
     /// Passes a field's element through scratch memory, from its definition to a later use.
-    Hand(u32, Over, Point, Point),
+    Contract(u32, Over, Point, Point),
     /// Delivers a cursor's element to later program points.
     Deliver(Delivery),
     /// Checks that a zip's inputs end together, including arrays in memory of these lengths. A

@@ -241,14 +241,14 @@ impl Show<'_> {
                     self.point(*point)
                 )
             }
-            Act::Hand(field, over, from, to) => {
+            Act::Contract(field, over, from, to) => {
                 let field = self.field((id, *field));
                 let (from, to) = (self.point(*from), self.point(*to));
                 match over {
-                    Over::Iteration => format!("{field} is handed on from {from} to {to}"),
+                    Over::Iteration => format!("{field} is contracted, from {from} to {to}"),
                     Over::Segment(capacity) => {
                         let capacity = self.capacity(capacity, &[]);
-                        format!("{field} is handed on from {from} to {to}, capacity: {capacity}")
+                        format!("{field} is contracted, from {from} to {to}, capacity: {capacity}")
                     }
                 }
             }

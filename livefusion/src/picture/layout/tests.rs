@@ -156,7 +156,7 @@ fn nothing_at_all() {
 }
 
 #[test]
-fn circles_do_no_harm() {
+fn cycles_do_no_harm() {
     let graph = LayoutGraph {
         widths: vec![50.0; 3],
         boxed: vec![Some(0), None, Some(7)],

@@ -60,7 +60,7 @@ pub(super) struct Calls {
     pub(super) all: Vec<Call>,
     of: FxHashMap<NodeId, usize>,
     /// For each node the first loop that computes it.
-    homes: Vec<Option<usize>>,
+    first_loops: Vec<Option<usize>>,
 }
 
 /// The kinds of nodes in a call under construction.
@@ -69,7 +69,7 @@ type Kinds = FxHashSet<Discriminant<Kind>>;
 impl Calls {
     /// Recovers the calls. A `zip` or `unzip` that only renames its inputs is not a call.
     pub(super) fn recover(graph: &Graph, plan: &Plan) -> Calls {
-        let (places, homes) = places(graph, plan);
+        let (places, first_loops) = places(graph, plan);
         let results: FxHashSet<NodeId> = graph
             .roots
             .iter()
@@ -77,7 +77,7 @@ impl Calls {
             .map(|(n, _)| n)
             .collect();
         let mut calls = Calls {
-            homes,
+            first_loops,
             ..Calls::default()
         };
         let (mut kinds, mut remat) = (Vec::<Kinds>::new(), remat(plan));
@@ -117,8 +117,8 @@ impl Calls {
     }
 
     /// Returns the first loop that computes a node.
-    pub(super) fn home(&self, id: NodeId) -> Option<usize> {
-        self.homes.get(id.index()).copied().flatten()
+    pub(super) fn first_loop(&self, id: NodeId) -> Option<usize> {
+        self.first_loops.get(id.index()).copied().flatten()
     }
 
     /// Merges the nodes of one call into another.
@@ -305,7 +305,7 @@ fn because(graph: &Graph, crossing: &Crossing) -> String {
 
 /// Returns the place and first loop of every node that is computed, or in memory and used.
 fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>) {
-    let mut homes = plan.loop_of.clone();
+    let mut first_loops = plan.loop_of.clone();
     let mut used: Vec<Option<UsePlace>> = vec![None; graph.nodes.len()];
     for r in &graph.roots {
         for (n, _) in graph.fields(*r) {
@@ -328,11 +328,11 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
         };
         places[id.index()] = place;
         if let Some(place) = place {
-            let home = homes[id.index()];
+            let first_loop = first_loops[id.index()];
             for n in producers(plan, id) {
                 if plan.loop_of[n.index()].is_none() {
-                    let first = &mut homes[n.index()];
-                    *first = (*first).into_iter().chain(home).min();
+                    let first = &mut first_loops[n.index()];
+                    *first = (*first).into_iter().chain(first_loop).min();
                 }
                 let known = &mut used[n.index()];
                 *known = match known {
@@ -343,7 +343,7 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
             }
         }
     }
-    (places, homes)
+    (places, first_loops)
 }
 
 /// The places of a node's uses.

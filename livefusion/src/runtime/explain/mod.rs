@@ -385,8 +385,8 @@ fn unfused(graph: &Graph, plan: &Plan, calls: &Calls) -> Vec<Traffic> {
     let counting = Counting::new(graph, &apart);
     let mut traffic = vec![Traffic::default(); plan.loops.len()];
     for (at, l) in apart.loops.iter().enumerate() {
-        let home = l.nodes.iter().find_map(|n| calls.home(*n));
-        if let Some(t) = home.and_then(|h| traffic.get_mut(h)) {
+        let first = l.nodes.iter().find_map(|n| calls.first_loop(*n));
+        if let Some(t) = first.and_then(|h| traffic.get_mut(h)) {
             *t = [*t, counting.traffic(at)].into_iter().sum();
         }
     }

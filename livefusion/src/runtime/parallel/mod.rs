@@ -381,7 +381,7 @@ impl LoopRun<'_> {
         let Some(board) = frames.and_then(board) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         let mut trial = Trial::new(pace.alone(unit), self.engine.is_eager());
         let mut tick = |holds_none: bool| {
             if watch.is_cancelled() {
@@ -390,12 +390,12 @@ impl LoopRun<'_> {
             if trial.fails(board.units_run()) {
                 board.close();
             }
-            let due = watch.progress.is_some() && told.elapsed() > SPAN;
+            let due = watch.progress.is_some() && reported.elapsed() > SPAN;
             // The callback may block, or wait for helper threads.
             if due && holds_none {
                 let run = board.units_run() as u64 * unit;
                 self.tell(watch, before + run, left.map(|l| l.saturating_sub(run)));
-                told = Instant::now();
+                reported = Instant::now();
             }
             due && !holds_none
         };

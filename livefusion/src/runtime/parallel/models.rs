@@ -200,7 +200,7 @@ fn all_leave_when_the_caller_stops_them() {
 }
 
 #[test]
-fn model_of_a_team_sent_home_runs_chunks_given_out() {
+fn model_of_a_dismissed_team_runs_chunks_given_out() {
     shared(&xs().scan(0, |a, b| a + b), ELEMENTS, But::Closed(2));
     shared(&xs().filter(|x| x.gt(0)), ELEMENTS, But::Closed(3));
 }

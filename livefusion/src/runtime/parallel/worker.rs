@@ -143,9 +143,9 @@ impl<'b, 'a> Worker<'b, 'a> {
         let pass = Pass::Summary { level: *level };
         let outcome = run(board.kernel, pass, board.unit, &mut self.frame, board.args);
         let end = &self.frame.words;
-        let told =
+        let is_summed =
             outcome == Outcome::Paused && board.shape.tells(board.kernel, ids, &unit.words, end);
-        match told {
+        match is_summed {
             true => board.offer(unit, end),
             false => unit.sum = Sum::Bound,
         }

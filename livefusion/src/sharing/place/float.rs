@@ -396,11 +396,11 @@ impl TermPlacer {
     /// Whether a term is computed before a region, on each path that enters the region.
     fn is_bound_around(&self, shared: &[GuardedTerm], t: TermId, at: RegionId) -> bool {
         let is_around = |r: RegionId| {
-            let home = match self.entries[r.0 as usize] {
+            let bound_at = match self.entries[r.0 as usize] {
                 RegionEntry::Guard(k) if shared[k as usize].term == t => shared[k as usize].at,
                 _ => r,
             };
-            self.meet(home, at) == home
+            self.meet(bound_at, at) == bound_at
         };
         let settled = &self.placement.regions_of[t.index()];
         let found = &self.uses[t.index()];

@@ -152,7 +152,7 @@ fn filled_in_order(
     loops.open_all(partition.count());
     let mut rest: Vec<(Member, usize)> = partition.members().collect();
     while !rest.is_empty() {
-        let (Member::Home(first) | Member::Copy(first)) = rest[0].0;
+        let (Member::Original(first) | Member::Copy(first)) = rest[0].0;
         let waits = |m: Member| {
             let mut links = problem.item(m).links.iter();
             links.any(|k| k.from >= first)
