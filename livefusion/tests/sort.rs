@@ -1,7 +1,7 @@
 //! Sorts and combinators built on them: results, loops, and errors.
 
 use crate::common::engines;
-use livefusion::ast::{After, Builder, Function, Gives, OutsideLoops, Ty, Types, Value};
+use livefusion::ast::{After, Builder, ExternalPart, Function, Gives, Ty, Types, Value};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
 use livefusion::runtime::{ExplainedApart, ExplainedLoop};
@@ -376,7 +376,7 @@ fn streams_are_made_once() -> Result<()> {
     }
     let sorted = xs.sort();
     assert_eq!(sorted.force()?.to_vec()?.len(), 1000);
-    let After::Apart(OutsideLoops::External(of), _) = &sorted.node().inputs[0].after else {
+    let After::Apart(ExternalPart::External(of), _) = &sorted.node().inputs[0].after else {
         panic!("no function");
     };
     assert!(of.inputs.iter().all(|keys| keys.value.get().is_none()));

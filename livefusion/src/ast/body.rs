@@ -3,7 +3,7 @@
 //! Traced closures use it; the shell and tests may use it directly.
 
 use crate::ast::{
-    Args, Assert, Body, Capture, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
+    Args, Assert, Body, Capture, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, body_cache,
 };
 use crate::error::{Error, ErrorKind};
 use crate::loc::Loc;
@@ -76,7 +76,7 @@ impl BodyBuilder {
         self.terms.clear();
         self.captures.clear();
         self.open.clear();
-        match lately::find(&self.body) {
+        match body_cache::find(&self.body) {
             Some(known) => {
                 self.body.terms.clear();
                 self.body.results.clear();

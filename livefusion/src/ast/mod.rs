@@ -30,13 +30,13 @@
 mod apart;
 mod array_loop;
 mod body;
+pub(crate) mod body_cache;
 mod builder;
 mod check;
 mod draft;
 mod external;
 mod facts;
 mod first;
-pub(crate) mod lately;
 mod nests;
 mod node;
 mod plain;
@@ -55,7 +55,7 @@ pub(crate) use first::{from_first, zeros};
 pub(crate) use nests::levels;
 pub(crate) use plain::{identities, plain};
 
-pub use apart::{After, OutsideLoops};
+pub use apart::{After, ExternalPart};
 pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};

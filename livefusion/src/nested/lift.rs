@@ -3,7 +3,7 @@
 use super::merge::by_position;
 use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
-use crate::ast::{After, Builder, External, Gives, Kind, Len, Node, OfSegments, OutsideLoops};
+use crate::ast::{After, Builder, External, ExternalPart, Gives, Kind, Len, Node, OfSegments};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: the lengths, and all elements in order.
@@ -155,7 +155,7 @@ impl Lift {
         match &node.kind {
             Kind::Manifest => Lifted::Same(node.clone()),
             Kind::Input(_) => match &node.after {
-                After::Apart(OutsideLoops::External(of), _) => self.external(b, node, of),
+                After::Apart(ExternalPart::External(of), _) => self.external(b, node, of),
                 // A loop over arrays that depends on the segment.
                 _ => no_rule(node),
             },

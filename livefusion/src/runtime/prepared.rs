@@ -8,7 +8,7 @@ use super::engine::{Engine, force_nodes};
 use super::explain::{ExplainedApart, ExplainedArrayLoop, ExplainedExternal, Explanation};
 use super::iterate::{Spare, turns, word};
 use super::part::{Available, ProgramPart, length_of};
-use crate::ast::{After, ArrayLoop, Node, OutsideLoops, Value, Values};
+use crate::ast::{After, ArrayLoop, ExternalPart, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, varying, waits};
 use livefusion_backend::Buffer;
@@ -33,7 +33,7 @@ const ALL: Range<usize> = 0..usize::MAX;
 
 /// An external part: a loop over arrays, or a call of a function.
 struct PreparedApart {
-    of: OutsideLoops,
+    of: ExternalPart,
     /// The number of places available before it.
     known: usize,
     /// Its operands. A loop's are its state and the trip count, or whether to run at all.
@@ -58,7 +58,7 @@ struct Steps {
 }
 
 /// An external part with its result nodes and their numbers.
-type Ended = (OutsideLoops, Vec<(Arc<Node>, u32)>);
+type Ended = (ExternalPart, Vec<(Arc<Node>, u32)>);
 
 impl Prepared {
     /// Recovers the program of `roots` with `inputs` as its parameters.
@@ -226,8 +226,8 @@ impl PreparedApart {
     /// A state is assumed to keep its initial length.
     fn length(&self, result: u32, begun: &[Option<u64>]) -> Option<u64> {
         let like = match &self.of {
-            OutsideLoops::Loop(_) => result as usize,
-            OutsideLoops::External(of) => of.gives.like?,
+            ExternalPart::Loop(_) => result as usize,
+            ExternalPart::External(of) => of.gives.like?,
         };
         begun.get(like).copied().flatten()
     }
@@ -247,8 +247,8 @@ impl PreparedApart {
         let begun = self.begin.call(engine, there, &mut [])?;
         made.extend(begun.iter().cloned());
         let results = match &self.of {
-            OutsideLoops::External(of) => Values::from_iter([call(engine, of, &begun)?]),
-            OutsideLoops::Loop(of) => {
+            ExternalPart::External(of) => Values::from_iter([call(engine, of, &begun)?]),
+            ExternalPart::Loop(of) => {
                 self.ended(engine, of, given, begun, ((own, inputs), made), old)?
             }
         };
@@ -324,8 +324,8 @@ impl PreparedApart {
     ) -> Result<(ExplainedApart, Vec<Option<u64>>)> {
         let (start, begun) = self.begin.explain(engine, lengths)?;
         let of = match &self.of {
-            OutsideLoops::Loop(of) => of,
-            OutsideLoops::External(of) => {
+            ExternalPart::Loop(of) => of,
+            ExternalPart::External(of) => {
                 let explained = ExplainedExternal {
                     name: of.name,
                     loc: of.loc,

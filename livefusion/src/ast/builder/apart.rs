@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    ArrayLoop, External, Function, Gives, Inputs, Node, OutsideLoops, Types, next_number,
+    ArrayLoop, External, ExternalPart, Function, Gives, Inputs, Node, Types, next_number,
 };
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ impl Builder {
         let mut d = Draft::new(self, Inputs::new());
         of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
         d.apart(
-            OutsideLoops::Loop(of.clone()),
+            ExternalPart::Loop(of.clone()),
             component,
             Types::from_slice(types),
             rank,
@@ -50,6 +50,6 @@ impl Builder {
             number: next_number(),
             ended: OnceLock::new(),
         });
-        d.apart(OutsideLoops::External(of), 0, types, rank)
+        d.apart(ExternalPart::External(of), 0, types, rank)
     }
 }
