@@ -98,10 +98,10 @@ pub(crate) fn zeros(ty: Ty, len: usize) -> Result<Buffer, ErrorKind> {
 
 /// Allocates a vector of this capacity, or returns an error: for scratch memory and for results
 /// that are pushed.
-pub(crate) fn room<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
-    let mut room = Vec::new();
-    match room.try_reserve_exact(len) {
-        Ok(()) => Ok(room),
+pub(crate) fn reserved<T>(len: usize) -> Result<Vec<T>, ErrorKind> {
+    let mut reserved = Vec::new();
+    match reserved.try_reserve_exact(len) {
+        Ok(()) => Ok(reserved),
         Err(_) => Err(no_memory(len.saturating_mul(size_of::<T>()))),
     }
 }

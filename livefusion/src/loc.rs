@@ -20,16 +20,16 @@ use std::sync::{Mutex, PoisonError};
 /// assert_eq!(Loc::caller().file(), file!());
 /// ```
 #[derive(Clone, Copy)]
-pub struct Loc(Place);
+pub struct Loc(LocSource);
 
 #[derive(Clone, Copy)]
-enum Place {
+enum LocSource {
     Rust(&'static Location<'static>),
-    Text(&'static Text),
+    Text(&'static TextPosition),
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Text {
+struct TextPosition {
     file: &'static str,
     line: u32,
     column: u32,
@@ -37,7 +37,7 @@ struct Text {
 
 /// The locations in texts so far. They are never freed, so a location is a plain reference. A text
 /// has at most as many locations as characters.
-static TEXTS: PerProcess<Mutex<HashSet<&'static Text>>> = PerProcess::new();
+static TEXTS: PerProcess<Mutex<HashSet<&'static TextPosition>>> = PerProcess::new();
 
 /// The names of texts, which are never freed.
 static NAMES: PerProcess<Mutex<HashSet<&'static str>>> = PerProcess::new();
@@ -48,18 +48,18 @@ impl Loc {
     /// If the calling function is `#[track_caller]`, it is the location of its caller.
     #[track_caller]
     pub fn caller() -> Loc {
-        Loc(Place::Rust(Location::caller()))
+        Loc(LocSource::Rust(Location::caller()))
     }
 
     /// Locates a line and a column, both from 1, in a named text.
     ///
     /// The name may be one that is [kept](Loc::kept_name).
     pub fn in_text(file: &'static str, line: u32, column: u32) -> Loc {
-        let text = Text { file, line, column };
+        let text = TextPosition { file, line, column };
         let texts = TEXTS.get_or_make(Mutex::default).lock();
         let mut texts = texts.unwrap_or_else(PoisonError::into_inner);
         let known = texts.get(&text).copied();
-        Loc(Place::Text(known.unwrap_or_else(|| {
+        Loc(LocSource::Text(known.unwrap_or_else(|| {
             let text = Box::leak(Box::new(text));
             texts.insert(text);
             text
@@ -90,32 +90,32 @@ impl Loc {
     /// Returns the file, or the name of the text.
     pub fn file(self) -> &'static str {
         match self.0 {
-            Place::Rust(at) => at.file(),
-            Place::Text(at) => at.file,
+            LocSource::Rust(at) => at.file(),
+            LocSource::Text(at) => at.file,
         }
     }
 
     /// Returns the line, from 1.
     pub fn line(self) -> u32 {
         match self.0 {
-            Place::Rust(at) => at.line(),
-            Place::Text(at) => at.line,
+            LocSource::Rust(at) => at.line(),
+            LocSource::Text(at) => at.line,
         }
     }
 
     /// Returns the column, from 1.
     pub fn column(self) -> u32 {
         match self.0 {
-            Place::Rust(at) => at.column(),
-            Place::Text(at) => at.column,
+            LocSource::Rust(at) => at.column(),
+            LocSource::Text(at) => at.column,
         }
     }
 
     /// Returns a number that identifies the location.
     pub(crate) fn address(self) -> usize {
         match self.0 {
-            Place::Rust(at) => std::ptr::from_ref(at) as usize,
-            Place::Text(at) => std::ptr::from_ref(at) as usize,
+            LocSource::Rust(at) => std::ptr::from_ref(at) as usize,
+            LocSource::Text(at) => std::ptr::from_ref(at) as usize,
         }
     }
 }

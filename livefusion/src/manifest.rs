@@ -204,7 +204,7 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         self.fetch()?;
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
         // Types were checked when the columns were assembled: only memory can be missing.
-        T::join(&mut self.columns.into_iter()).ok_or_else(|| no_room(bytes))
+        T::join(&mut self.columns.into_iter()).ok_or_else(|| out_of_memory(bytes))
     }
 
     /// Returns the values of the k-th scalar field.
@@ -493,7 +493,7 @@ iterates! {
 }
 
 /// Returns the error that there is no memory for a copy of this many bytes.
-pub(crate) fn no_room(bytes: u64) -> Error {
+pub(crate) fn out_of_memory(bytes: u64) -> Error {
     let limit = u64::MAX;
     Error {
         combinator: "to_vec",

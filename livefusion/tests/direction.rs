@@ -87,7 +87,7 @@ fn reverse_is_in_memory_for_ordered_consumers() -> Result<()> {
 }
 
 #[test]
-fn other_indices_than_the_mirrored_are_other_programs() -> Result<()> {
+fn other_indices_than_the_reversed_are_other_programs() -> Result<()> {
     // The programs differ in one number, which decides whether the loop is a reversed one.
     let engine = Engine::interp();
     let at = |less: u64| {
@@ -108,7 +108,7 @@ fn other_indices_than_the_mirrored_are_other_programs() -> Result<()> {
 /// A slice, whose elements depend on their index alone, keeps its order although its reversed copy
 /// runs in the loop.
 #[test]
-fn a_slice_is_kept_beside_its_mirror() -> Result<()> {
+fn a_slice_is_kept_beside_its_reverse() -> Result<()> {
     for engine in engines() {
         let slice = xs(6).drop(4);
         let sums = slice.reverse().scan_seq(0, |a, b| a * 3 + b);

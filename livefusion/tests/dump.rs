@@ -168,7 +168,7 @@ fn files_have_what_is_asked_for() {
         [
             "# loop_0, under the schedule that is chosen for this machine",
             "tile loop_0_r0 at r0",
-            "# loop_1, under the schedule that is asked for",
+            "# loop_1, under the schedule that is requested",
             "tile loop_1_r0 at r0",
         ]
     );

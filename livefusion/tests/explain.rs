@@ -71,11 +71,11 @@ fn the_picture_of_segments() {
 
 /// Arrays that are inlined into their readers: no intermediate array.
 #[test]
-fn the_report_of_pulled_arrays() {
+fn the_report_of_inlined_arrays() {
     let xs = floats();
     let squares = xs.map(|x| x * x);
     let seen = squares.reverse().map(|x| x + 1.0);
-    golden("pulled.txt", &explain(&[seen.node().clone()]).to_string());
+    golden("inlined.txt", &explain(&[seen.node().clone()]).to_string());
 }
 
 #[test]

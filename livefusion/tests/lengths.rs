@@ -3,7 +3,7 @@
 //! Arrays of equal lengths share a loop, checks that cannot fail are omitted, and unequal lengths
 //! give the usual error.
 
-use livefusion::ast::{BodyBuilder, Builder, Ensure, Len, Node, TermId};
+use livefusion::ast::{Assert, BodyBuilder, Builder, Len, Node, TermId};
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 use livefusion::runtime::{Explanation, force_nodes};
@@ -306,7 +306,7 @@ fn constants_that_are_no_lengths_are_recognised() -> Result<()> {
 /// The error of an assertion reports its constants. Rows of constant length are checked against
 /// their zip partners.
 #[test]
-fn ensured_length_error_names_its_constants() -> Result<()> {
+fn asserted_length_error_names_its_constants() -> Result<()> {
     let call = || Builder::named("test");
     let late = |n: u64| late(n).node().clone();
     let rows = |n: &Arc<Node>, each: &dyn Fn(&mut BodyBuilder) -> TermId| {
@@ -322,12 +322,12 @@ fn ensured_length_error_names_its_constants() -> Result<()> {
             let (n, m) = (late(2), late(m));
             let threes = rows(&n, &|b| b.lit(Const::u64(3)));
             let others = rows(&n, &|b| b.scalar(&m, 0));
-            let mut ensured = BodyBuilder::new(&[]);
-            let (m, k) = (ensured.scalar(&m, 0), ensured.lit(Const::u64(k)));
-            let same = ensured.ensure(Ensure::Equal, &[m, k]);
-            let ensured = call().compute(ensured.finish(&[same]));
+            let mut asserted = BodyBuilder::new(&[]);
+            let (m, k) = (asserted.scalar(&m, 0), asserted.lit(Const::u64(k)));
+            let same = asserted.ensure(Assert::Equal, &[m, k]);
+            let asserted = call().compute(asserted.finish(&[same]));
             let zipped = call().zip(&[threes, others]);
-            force_nodes(&engine, &[zipped, ensured]).map(|_| ())
+            force_nodes(&engine, &[zipped, asserted]).map(|_| ())
         };
         for (k, m) in [(3, 3), (4, 4), (3, 4), (4, 3), (3, 3), (2, 2)] {
             let result = force(k, m);

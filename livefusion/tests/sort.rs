@@ -1,6 +1,6 @@
 //! Sorts and combinators built on them: results, loops, and errors.
 
-use livefusion::ast::{After, Apart, Builder, Function, Gives, Ty, Types, Value};
+use livefusion::ast::{After, Builder, ExternalPart, Function, Gives, Ty, Types, Value};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
 use livefusion::runtime::{ExplainedApart, ExplainedLoop};
@@ -262,7 +262,7 @@ fn streams_are_made_once() -> Result<()> {
     }
     let sorted = xs.sort();
     assert_eq!(sorted.force()?.to_vec()?.len(), 1000);
-    let After::Apart(Apart::External(of), _) = &sorted.node().inputs[0].after else {
+    let After::Apart(ExternalPart::External(of), _) = &sorted.node().inputs[0].after else {
         panic!("no function");
     };
     assert!(of.inputs.iter().all(|keys| keys.value.get().is_none()));

@@ -97,8 +97,8 @@ fn scalar_loops_weigh_what_they_do() {
         .explain_with(&engine)
         .expect("it can be planned");
     let mut tiers = explained.loops.iter().filter_map(|l| l.tier.as_deref());
-    let asked = tiers.any(|t| t.contains("C asked for") || t.contains("as C"));
-    assert!(asked || engine.fallback().is_some(), "{explained}");
+    let requested = tiers.any(|t| t.contains("C requested") || t.contains("as C"));
+    assert!(requested || engine.fallback().is_some(), "{explained}");
 }
 
 #[test]

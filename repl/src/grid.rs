@@ -10,7 +10,7 @@ use loop_lang::Const;
 use std::sync::Arc;
 
 /// The source of a shown column.
-struct Column<'a> {
+struct GridColumn<'a> {
     name: &'a str,
     ty: String,
     /// Its type, and its fields in memory. `None` for columns without cells, such as lists.
@@ -28,7 +28,7 @@ pub fn table(t: &Table, limit: Limit) -> String {
             _ => None,
         };
         let ty = ty.to_string();
-        Column { name, ty, cells }
+        GridColumn { name, ty, cells }
     });
     grid(&columns.collect::<Vec<_>>(), t.read.len(), limit)
 }
@@ -46,13 +46,13 @@ pub fn rows(a: &Array, limit: Limit) -> Option<String> {
             part => part.to_string(),
         };
         let cells = Some((part.clone(), fields));
-        Column { name, ty, cells }
+        GridColumn { name, ty, cells }
     });
-    let columns: Vec<Column<'_>> = columns.collect();
+    let columns: Vec<GridColumn<'_>> = columns.collect();
     Some(grid(&columns, fields.first().map_or(0, |c| c.len()), limit))
 }
 
-fn grid(columns: &[Column<'_>], len: usize, limit: Limit) -> String {
+fn grid(columns: &[GridColumn<'_>], len: usize, limit: Limit) -> String {
     let places = limit.places(len);
     let texts = columns.iter().map(|column| {
         let cell = |i: usize| match &column.cells {

@@ -28,7 +28,7 @@ const FIRST: &str = "\n# loops: ";
 
 /// Prefixes of report lines, and the names of their facts.
 const FACTS: [(&str, &str); 5] = [
-    ("computes again: ", "again"),
+    ("rematerialises: ", "rematerialises"),
     ("changed in place: ", "in place"),
     ("copied, then changed: ", "copied"),
     ("counted first: ", "counted"),

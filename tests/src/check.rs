@@ -28,7 +28,7 @@ pub struct Ran {
     /// The loops that compute each step or elements of it, and its combinator in each.
     combs: HashMap<usize, Vec<(usize, u32)>>,
     /// Steps with inlined index functions.
-    pulled: HashSet<usize>,
+    inlined: HashSet<usize>,
     /// The results, root by root.
     pub result: Result<Vec<Data>, Error>,
 }
@@ -60,9 +60,9 @@ impl Schedule for Ran {
             .filter(|r| matches!(r.kind, RateKind::Root { .. }));
         rates.iter().any(is_inner) || roots.count() > 1
     }
-    fn is_pulled(&self, node: &Arc<Node>) -> bool {
+    fn is_inlined(&self, node: &Arc<Node>) -> bool {
         let step = self.graph.step_of(node);
-        step.is_some_and(|step| self.pulled.contains(&step))
+        step.is_some_and(|step| self.inlined.contains(&step))
     }
     fn is_kept(&self, node: &Arc<Node>) -> bool {
         let step = self.graph.step_of(node);
@@ -146,7 +146,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
             (i, all.flat_map(|n| explanation.places_of(n)).collect())
         })
         .collect();
-    let pulled: HashSet<usize> = steps()
+    let inlined: HashSet<usize> = steps()
         .filter(|(_, n)| explanation.is_pulled(n))
         .map(|(i, _)| i)
         .collect();
@@ -157,7 +157,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
         comb.slot.is_some()
     };
     let first = |(i, all): (&usize, &Vec<(usize, u32)>)| {
-        let anywhere = all.first().filter(|_| !pulled.contains(i));
+        let anywhere = all.first().filter(|_| !inlined.contains(i));
         Some((*i, *all.iter().find(has_rate).or(anywhere)?))
     };
     let places = combs.iter().filter_map(first).collect();
@@ -167,7 +167,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
         explanation,
         places,
         combs,
-        pulled,
+        inlined,
         result,
     })
 }

@@ -30,7 +30,7 @@ impl Schedule for Together {
     fn runs_in_any_order(&self, _: usize) -> bool {
         false
     }
-    fn is_pulled(&self, _: &Arc<Node>) -> bool {
+    fn is_inlined(&self, _: &Arc<Node>) -> bool {
         false
     }
     fn is_kept(&self, _: &Arc<Node>) -> bool {

@@ -1,7 +1,7 @@
 //! `len`, and lengths as arguments: known numbers or delayed scalars.
 
 use crate::array::{Array, Ix0};
-use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, TermId, show_node};
+use crate::ast::{Assert, BodyBuilder, Builder, Len, Node, TermId, show_node};
 use crate::elt::{Elt, Int};
 use crate::error::ErrorKind;
 use loop_lang::types::{Const, Ty};
@@ -153,7 +153,7 @@ fn length_of(n: &Arc<Node>) -> Arc<Node> {
     let checked = match ty.is_signed() {
         true => {
             let most = b.lit(Const::u64(MOST_LENGTH));
-            b.ensure(Ensure::Below, &[wide, most])
+            b.ensure(Assert::Below, &[wide, most])
         }
         false => wide,
     };

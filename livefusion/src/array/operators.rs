@@ -27,23 +27,32 @@ impl Builder {
     ///
     /// A delayed scalar is combined with each element of an array.
     pub fn operator(self, op: Op, args: &[Arc<Node>]) -> Arc<Node> {
-        self.applied(op, &args.iter().map(Side::Array).collect::<Vec<_>>())
+        self.applied(
+            op,
+            &args.iter().map(OperatorSide::Array).collect::<Vec<_>>(),
+        )
     }
 
     /// Applies an operator to its sides. Arrays are inputs in step. Numbers, and delayed scalars
     /// next to an array, are captured.
-    fn applied(self, op: Op, sides: &[Side<'_>]) -> Arc<Node> {
-        let rank_of = |s: &Side<'_>| if let Side::Array(n) = s { n.rank } else { 0 };
+    fn applied(self, op: Op, sides: &[OperatorSide<'_>]) -> Arc<Node> {
+        let rank_of = |s: &OperatorSide<'_>| {
+            if let OperatorSide::Array(n) = s {
+                n.rank
+            } else {
+                0
+            }
+        };
         let rank = sides.iter().map(rank_of).max().unwrap_or(0);
         let is_input = |n: &Node| n.rank > 0 || rank == 0;
-        let in_step = |s: &Side<'_>| match s {
-            Side::Array(n) if is_input(n) => Some((*n).clone()),
+        let in_step = |s: &OperatorSide<'_>| match s {
+            OperatorSide::Array(n) if is_input(n) => Some((*n).clone()),
             _ => None,
         };
         let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
         let arrays = sides.iter().filter_map(|s| match s {
-            Side::Array(n) => Some(*n),
-            Side::Number(_) => None,
+            OperatorSide::Array(n) => Some(*n),
+            OperatorSide::Number(_) => None,
         });
         let arrays: Vec<&Arc<Node>> = arrays.collect();
         if let Some(several) = arrays.iter().find(|n| n.types.len() != 1) {
@@ -58,13 +67,13 @@ impl Builder {
         let mut b = BodyBuilder::new(&types);
         b.locate(Some(self.loc()));
         let mut params = 0;
-        let mut term = |s: &Side<'_>| match s {
-            Side::Array(n) if is_input(n) => {
+        let mut term = |s: &OperatorSide<'_>| match s {
+            OperatorSide::Array(n) if is_input(n) => {
                 params += 1;
                 b.param(params - 1)
             }
-            Side::Array(n) => b.scalar(n, 0),
-            Side::Number(c) => b.lit(*c),
+            OperatorSide::Array(n) => b.scalar(n, 0),
+            OperatorSide::Number(c) => b.lit(*c),
         };
         let args: Vec<TermId> = sides.iter().map(&mut term).collect();
         let result = b.op(op, &args);
@@ -75,26 +84,26 @@ impl Builder {
 const SCALARS: &str = "elements of one scalar each";
 
 /// One side of an operator.
-enum Side<'a> {
+enum OperatorSide<'a> {
     Array(&'a Arc<Node>),
     Number(Const),
 }
 
-fn number<T: Scalar>(x: T) -> Side<'static> {
-    Side::Number(Const {
+fn number<T: Scalar>(x: T) -> OperatorSide<'static> {
+    OperatorSide::Number(Const {
         ty: T::TY,
         bits: x.to_word(),
     })
 }
 
 #[track_caller]
-fn binary(op: Op, sides: [Side<'_>; 2]) -> Arc<Node> {
+fn binary(op: Op, sides: [OperatorSide<'_>; 2]) -> Arc<Node> {
     Builder::named(op.name()).applied(op, &sides)
 }
 
 #[track_caller]
 fn unary(op: Op, input: &Arc<Node>) -> Arc<Node> {
-    Builder::named(op.name()).applied(op, &[Side::Array(input)])
+    Builder::named(op.name()).applied(op, &[OperatorSide::Array(input)])
 }
 
 /// Describes the right side of an operator or a comparison.
@@ -122,7 +131,7 @@ impl<T: Scalar, D: Rank> Operand<T, D> for T {
     type Out<U: Scalar> = Array<U, D>;
     #[track_caller]
     fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Array<U, D> {
-        Array::wrap(binary(op, [Side::Array(left.node()), number(self)]))
+        Array::wrap(binary(op, [OperatorSide::Array(left.node()), number(self)]))
     }
 }
 
@@ -130,7 +139,10 @@ impl<T: Scalar, D: Rank + Join<E>, E: Rank> Operand<T, D> for &Array<T, E> {
     type Out<U: Scalar> = Array<U, <D as Join<E>>::Joined>;
     #[track_caller]
     fn joined<U: Scalar>(self, op: Op, left: &Array<T, D>) -> Self::Out<U> {
-        let sides = [Side::Array(left.node()), Side::Array(self.node())];
+        let sides = [
+            OperatorSide::Array(left.node()),
+            OperatorSide::Array(self.node()),
+        ];
         Array::wrap(binary(op, sides))
     }
 }
@@ -169,14 +181,14 @@ macro_rules! number_and_array {
             type Output = Array<$t, D>;
             #[track_caller]
             fn $method(self, r: &Array<$t, D>) -> Array<$t, D> {
-                Array::wrap(binary(Op::$op, [number(self), Side::Array(r.node())]))
+                Array::wrap(binary(Op::$op, [number(self), OperatorSide::Array(r.node())]))
             }
         }
         impl<D: Rank> $Trait<Array<$t, D>> for $t {
             type Output = Array<$t, D>;
             #[track_caller]
             fn $method(self, r: Array<$t, D>) -> Array<$t, D> {
-                Array::wrap(binary(Op::$op, [number(self), Side::Array(r.node())]))
+                Array::wrap(binary(Op::$op, [number(self), OperatorSide::Array(r.node())]))
             }
         }
     )*};

@@ -19,7 +19,7 @@ pub enum After {
     /// A node that it is computed from waits for one.
     Sources,
     /// It is the result with this number of such a computation.
-    Apart(Apart, u32),
+    Apart(ExternalPart, u32),
 }
 
 impl After {
@@ -31,43 +31,43 @@ impl After {
 
 /// Refers to a computation outside the fused loops.
 #[derive(Clone, Debug)]
-pub enum Apart {
+pub enum ExternalPart {
     /// A loop over arrays: its results are the components of its last state.
     Loop(Arc<ArrayLoop>),
     /// A call of a function that does not consist of combinators.
     External(Arc<External>),
 }
 
-impl Apart {
+impl ExternalPart {
     /// Returns the combinator's name in the user's program.
     pub fn name(&self) -> &'static str {
         match self {
-            Apart::Loop(of) => of.name,
-            Apart::External(of) => of.name,
+            ExternalPart::Loop(of) => of.name,
+            ExternalPart::External(of) => of.name,
         }
     }
 
     /// Returns the call site.
     pub fn loc(&self) -> Loc {
         match self {
-            Apart::Loop(of) => of.loc,
-            Apart::External(of) => of.loc,
+            ExternalPart::Loop(of) => of.loc,
+            ExternalPart::External(of) => of.loc,
         }
     }
 
     /// Lists the nodes that are needed before the first step.
     pub fn begin(&self) -> Vec<&Arc<Node>> {
         match self {
-            Apart::Loop(of) => of.begin().collect(),
-            Apart::External(of) => of.inputs.iter().collect(),
+            ExternalPart::Loop(of) => of.begin().collect(),
+            ExternalPart::External(of) => of.inputs.iter().collect(),
         }
     }
 
     /// Lists the outer nodes that its steps need.
     pub fn captures(&self) -> &[Arc<Node>] {
         match self {
-            Apart::Loop(of) => &of.captures,
-            Apart::External(_) => &[],
+            ExternalPart::Loop(of) => &of.captures,
+            ExternalPart::External(_) => &[],
         }
     }
 
@@ -81,36 +81,36 @@ impl Apart {
     /// The end is the next number after tracing.
     pub fn traced(&self) -> Range<u64> {
         match self {
-            Apart::Loop(of) => of.traced.clone(),
-            Apart::External(of) => of.number..of.number,
+            ExternalPart::Loop(of) => of.traced.clone(),
+            ExternalPart::External(of) => of.number..of.number,
         }
     }
 
     /// Returns the cell of its results, which is filled once it has run.
     pub fn ended(&self) -> &OnceLock<Vec<Value>> {
         match self {
-            Apart::Loop(of) => &of.ended,
-            Apart::External(of) => &of.ended,
+            ExternalPart::Loop(of) => &of.ended,
+            ExternalPart::External(of) => &of.ended,
         }
     }
 
     /// Returns an address that identifies it.
     pub fn address(&self) -> usize {
         match self {
-            Apart::Loop(of) => Arc::as_ptr(of).addr(),
-            Apart::External(of) => Arc::as_ptr(of).addr(),
+            ExternalPart::Loop(of) => Arc::as_ptr(of).addr(),
+            ExternalPart::External(of) => Arc::as_ptr(of).addr(),
         }
     }
 
     /// Moves its nodes out, if it is uniquely owned.
     pub(super) fn into_nodes(self, out: &mut impl Extend<Arc<Node>>) {
         match self {
-            Apart::Loop(of) => {
+            ExternalPart::Loop(of) => {
                 if let Some(of) = Arc::into_inner(of) {
                     of.into_nodes(out);
                 }
             }
-            Apart::External(of) => {
+            ExternalPart::External(of) => {
                 if let Some(of) = Arc::into_inner(of) {
                     out.extend(of.inputs);
                 }

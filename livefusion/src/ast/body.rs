@@ -3,7 +3,7 @@
 //! Traced closures use it; the shell and tests may use it directly.
 
 use crate::ast::{
-    Args, Body, Capture, Ensure, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
+    Args, Assert, Body, Capture, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, body_cache,
 };
 use crate::error::{Error, ErrorKind};
 use crate::loc::Loc;
@@ -76,7 +76,7 @@ impl BodyBuilder {
         self.terms.clear();
         self.captures.clear();
         self.open.clear();
-        match lately::find(&self.body) {
+        match body_cache::find(&self.body) {
             Some(known) => {
                 self.body.terms.clear();
                 self.body.results.clear();
@@ -157,7 +157,7 @@ impl BodyBuilder {
     ///
     /// It is as [`flat`](BodyBuilder::flat), but traps if the inner index is not below the length.
     pub fn flat_checked(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
-        let inner = self.ensure(Ensure::Below, &[inner, length]);
+        let inner = self.ensure(Assert::Below, &[inner, length]);
         self.flat(outer, inner, length)
     }
 
@@ -232,9 +232,9 @@ impl BodyBuilder {
                     self.flattened(&args)
                 }
                 Term::Cond(c, x, y) => self.cond(to(c), to(x), to(y)),
-                Term::Ensure(ensure, args) => {
+                Term::Assert(assert, args) => {
                     let args: Args = args.iter().map(to).collect();
-                    self.ensure(*ensure, &args)
+                    self.ensure(*assert, &args)
                 }
                 Term::Scalar { capture, field } => {
                     read(self, &body.captures[*capture as usize], *field, None)
@@ -270,23 +270,23 @@ impl BodyBuilder {
     /// Asserts a relation of `u64` terms and returns the first term.
     ///
     /// A failed assertion traps.
-    pub fn ensure(&mut self, ensure: Ensure, args: &[TermId]) -> TermId {
+    pub fn ensure(&mut self, assert: Assert, args: &[TermId]) -> TermId {
         if !args.iter().all(|a| self.known(*a)) {
             return self.unknown_term();
         }
         let types: Vec<Ty> = args.iter().map(|a| self.body.ty(*a)).collect();
-        if args.len() != ensure.operands() || types.iter().any(|t| *t != Ty::U64) {
-            let expected = format!("operands of type u64 for `{}`", ensure.name());
+        if args.len() != assert.operands() || types.iter().any(|t| *t != Ty::U64) {
+            let expected = format!("operands of type u64 for `{}`", assert.name());
             return self.malformed(Ty::U64, &expected, show_types(&types));
         }
-        self.term(Term::Ensure(ensure, Args::new(args)), Ty::U64)
+        self.term(Term::Assert(assert, Args::new(args)), Ty::U64)
     }
 
     /// Adds two lengths.
     ///
     /// Traps if the sum does not fit a `u64`.
     pub fn sum_of_lengths(&mut self, one: TermId, other: TermId) -> TermId {
-        let one = self.ensure(Ensure::Adds, &[one, other]);
+        let one = self.ensure(Assert::Adds, &[one, other]);
         self.op(Op::Add, &[one, other])
     }
 
@@ -303,7 +303,7 @@ impl BodyBuilder {
         let mut all = some;
         for n in lengths {
             let n = self.op(Op::Mul, &[*n, some]);
-            let counted = self.ensure(Ensure::Multiplies, &[all, n]);
+            let counted = self.ensure(Assert::Multiplies, &[all, n]);
             all = self.op(Op::Mul, &[counted, n]);
         }
         all

@@ -62,9 +62,9 @@ fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
                 && b.operator_type(*op, args, Some(d.ty)) == Some(d.ty)
         }
         Term::Flat(args) => args.len() == 3 && args.iter().all(|a| ty(*a) == Some(Ty::U64)),
-        Term::Ensure(ensure, args) => {
+        Term::Assert(assert, args) => {
             d.ty == Ty::U64
-                && args.len() == ensure.operands()
+                && args.len() == assert.operands()
                 && args.iter().all(|a| ty(*a) == Some(Ty::U64))
         }
         Term::Cond(c, x, y) => {

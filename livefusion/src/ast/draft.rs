@@ -2,8 +2,8 @@
 
 use crate::ast::body::show_types;
 use crate::ast::{
-    After, Apart, Axis, Body, Builder, Fold, FoldStyle, Input, Inputs, Kind, Node, Parts, Shape,
-    Types, check, lately, simplify,
+    After, Axis, Body, Builder, ExternalPart, Fold, FoldStyle, Input, Inputs, Kind, Node, Parts,
+    Shape, Types, body_cache, check, simplify,
 };
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
@@ -64,7 +64,7 @@ impl Draft {
         }
         let mut body = simplify(body);
         body.found_sound();
-        lately::remember(&body);
+        body_cache::remember(&body);
         body
     }
 
@@ -252,7 +252,13 @@ impl Draft {
     }
 
     /// A result of a computation outside the fused loops.
-    pub(super) fn apart(mut self, of: Apart, result: u32, types: Types, rank: u8) -> Arc<Node> {
+    pub(super) fn apart(
+        mut self,
+        of: ExternalPart,
+        result: u32,
+        types: Types,
+        rank: u8,
+    ) -> Arc<Node> {
         self.after = After::Apart(of, result);
         let input = Input {
             number: u32::MAX,

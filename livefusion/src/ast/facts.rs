@@ -44,7 +44,7 @@ pub struct Facts {
     /// Whether a second phase may recompute it, if it advances no zip inputs.
     pub elementwise: bool,
     /// Whether a later loop may rematerialise it.
-    pub again: bool,
+    pub remat: bool,
     /// The class that it defines for its consumers.
     pub makes: Makes,
     /// Whether it may be a co-consumer of a zip input: it can consume arrays of one class at their
@@ -203,7 +203,7 @@ const PLAIN: Facts = Facts {
     has_base: false,
     any_order: false,
     elementwise: false,
-    again: false,
+    remat: false,
     makes: Makes::Nothing,
     runs_along: false,
     on_side: OnSide::Never,
@@ -241,7 +241,7 @@ const SOME: Facts = Facts {
 const KEEPS: Facts = Facts {
     passes_over: true,
     elementwise: true,
-    again: true,
+    remat: true,
     runs_along: true,
     on_side: OnSide::InStep,
     ..SOME
@@ -293,12 +293,12 @@ table! {
     Kind::Manifest => Facts { name: "manifest", code: 0, any_order: true, ..AT_ONCE };
     Kind::Input(_) => Facts { name: "input", code: 1, any_order: true, ..AT_ONCE };
     Kind::Generate(..) => Facts {
-        name: "generate", code: 2, by_field: true, any_order: true, elementwise: true, again: true,
+        name: "generate", code: 2, by_field: true, any_order: true, elementwise: true, remat: true,
         on_side: OnSide::Generated, ..AT_ONCE
     };
     Kind::Map(_) => Facts {
         name: "map", code: 3, consumes: Consumes::Bodies, columns: Some(0), by_field: true,
-        again: true, makes: Makes::OfSides, ..IN_STEP
+        remat: true, makes: Makes::OfSides, ..IN_STEP
     };
     Kind::Zip => Facts { name: "zip", code: 4, consumes: Consumes::Names, makes: Makes::OfSides, ..IN_STEP };
     Kind::ZipShortest => Facts {
@@ -322,7 +322,7 @@ table! {
     };
     Kind::Expand(_) => Facts {
         name: "expand", code: 14, consumes: Consumes::Lengths, columns: Some(1), by_field: true,
-        by_segments: BySegments::Makes, again: true, on_side: OnSide::Elements, ..PLAIN
+        by_segments: BySegments::Makes, remat: true, on_side: OnSide::Elements, ..PLAIN
     };
     Kind::FoldS(_) => Facts {
         name: "fold_s", code: 15, length: AsLong::Input(0), by_segments: BySegments::Each,

@@ -30,13 +30,13 @@
 mod apart;
 mod array_loop;
 mod body;
+pub(crate) mod body_cache;
 mod builder;
 mod check;
 mod draft;
 mod external;
 mod facts;
 mod first;
-pub(crate) mod lately;
 mod nests;
 mod node;
 mod plain;
@@ -55,7 +55,7 @@ pub(crate) use first::{from_first, zeros};
 pub(crate) use nests::levels;
 pub(crate) use plain::{identities, plain};
 
-pub use apart::{After, Apart};
+pub use apart::{After, ExternalPart};
 pub use array_loop::{ArrayLoop, Ends};
 pub use body::BodyBuilder;
 pub use builder::{Builder, identity};
@@ -68,7 +68,7 @@ pub use rewrite::Rewrite;
 pub use roles::BodyRole;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
-pub use term::{Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, Types};
+pub use term::{Args, Assert, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types};
 pub(crate) use term::{divides_all, may_trap};
 
 /// Traces closures on scalars: expressions whose types are known at run time only.

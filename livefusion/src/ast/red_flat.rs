@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The elements to fold directly, if a fold of these row folds equals a fold of the elements.
 pub(super) fn elements(builder: Builder, folds: &Arc<Node>, fold: &Fold) -> Option<Arc<Node>> {
     let mut found: Option<Arc<Node>> = None;
-    while let Some(inner) = Rows::of(found.as_ref().unwrap_or(folds), fold) {
+    while let Some(inner) = FoldedRows::of(found.as_ref().unwrap_or(folds), fold) {
         match inner.held(builder) {
             Some(elements) => found = Some(elements),
             None => break,
@@ -31,7 +31,7 @@ pub(super) fn rows(
     folds: &Arc<Node>,
     fold: &Fold,
 ) -> Option<(Arc<Node>, Arc<Node>)> {
-    let inner = Rows::of(folds, fold)?;
+    let inner = FoldedRows::of(folds, fold)?;
     let mut axes = axes(lengths)?;
     let all = builder.size(&axes).known()?;
     if folds.known_len() != Some(all) {
@@ -44,15 +44,15 @@ pub(super) fn rows(
 }
 
 /// Rows of one length with a fold that the outer fold may absorb.
-struct Rows<'n> {
+struct FoldedRows<'n> {
     folds: &'n Arc<Node>,
     elements: &'n Arc<Node>,
     /// The lengths of all axes; the row length is last.
     axes: Vec<Axis>,
 }
 
-impl<'n> Rows<'n> {
-    fn of(folds: &'n Arc<Node>, outer: &Fold) -> Option<Rows<'n>> {
+impl<'n> FoldedRows<'n> {
+    fn of(folds: &'n Arc<Node>, outer: &Fold) -> Option<FoldedRows<'n>> {
         let folds = behind_shapes(folds);
         let (Kind::FoldS(inner), [lengths, elements]) = (&folds.kind, folds.inputs.as_slice())
         else {
@@ -61,7 +61,7 @@ impl<'n> Rows<'n> {
         let axes = axes(lengths)?;
         let never_empty = axes.last()?.known().is_some_and(|n| n > 0);
         let goes = !folds.is_leaf() && folds.error.is_none() && goes_on(inner, outer, never_empty);
-        goes.then_some(Rows {
+        goes.then_some(FoldedRows {
             folds,
             elements,
             axes,

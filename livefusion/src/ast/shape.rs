@@ -1,7 +1,7 @@
 //! Shapes: the axis lengths of arrays of rank 2 or more.
 
 use crate::ast::{
-    BodyBuilder, Builder, Ensure, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
+    Assert, BodyBuilder, Builder, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
 };
 use crate::error::ErrorKind;
 use crate::loc::Loc;
@@ -266,7 +266,7 @@ impl Builder {
         let mut all = b.lit(Const::u64(1));
         for (got, expected) in own.axes().iter().zip(expected.axes()) {
             let (got, expected) = (got.term(&mut b), expected.term(&mut b));
-            let agreed = b.ensure(Ensure::Equal, &[got, expected]);
+            let agreed = b.ensure(Assert::Equal, &[got, expected]);
             all = b.op(Op::Mul, &[all, agreed]);
         }
         let size = self.compute(b.finish(&[all]));
@@ -276,8 +276,8 @@ impl Builder {
 
     /// Checks an array of rank 1 against a length at run time, by a zip with a generator.
     pub(crate) fn held(self, array: &Arc<Node>, len: Len) -> Arc<Node> {
-        let beside = self.generate(len, super::identity(&[Ty::U64]));
-        let both = self.zip(&[array.clone(), beside]);
+        let indices = self.generate(len, super::identity(&[Ty::U64]));
+        let both = self.zip(&[array.clone(), indices]);
         self.fields(&both, 0..array.types.len() as u32)
     }
 

@@ -13,7 +13,7 @@
 //! pass finds nothing (a property test checks this). The cost is linear in the number of terms.
 
 use crate::ast::{
-    Args, Body, Capture, Ensure, Parts, ScalarLoop, Term, TermData, TermId, may_trap,
+    Args, Assert, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, may_trap,
 };
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
@@ -49,7 +49,7 @@ fn is_simple(body: &Body) -> bool {
             Term::Param(_) => false,
             Term::Op(op, args) => !matches!(simpler(before, may, *op, args, data.ty), Simpler::No),
             Term::Cond(c, a, b) => lit(before, *c).is_some() || a == b && !may(*c),
-            Term::Ensure(ensure, args) => always_holds(*ensure, args),
+            Term::Assert(assert, args) => always_holds(*assert, args),
             _ => false,
         };
         let again = |d: &TermData| d.ty == data.ty && d.term == data.term;
@@ -140,12 +140,12 @@ impl Rewriter {
                     None => Term::Cond(c, a, b),
                 }
             }
-            Term::Ensure(ensure, args) => {
+            Term::Assert(assert, args) => {
                 let args: Args = args.iter().map(to).collect();
-                if always_holds(*ensure, &args) {
+                if always_holds(*assert, &args) {
                     return args[0];
                 }
-                Term::Ensure(*ensure, args)
+                Term::Assert(*assert, args)
             }
             other => other.renamed(|t| to(&t)),
         };
@@ -177,9 +177,9 @@ fn may_fail(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
 }
 
 /// Whether a check always holds because its operands are equal.
-fn always_holds(ensure: Ensure, args: &[TermId]) -> bool {
+fn always_holds(assert: Assert, args: &[TermId]) -> bool {
     let equal = args.windows(2).all(|pair| pair[0] == pair[1]);
-    equal && !matches!(ensure, Ensure::Below | Ensure::Adds | Ensure::Multiplies)
+    equal && !matches!(assert, Assert::Below | Assert::Adds | Assert::Multiplies)
 }
 
 enum Simpler {

@@ -117,14 +117,14 @@ pub enum Term {
     },
     /// The first operand after an assertion over all operands, all `u64`. Traps if the assertion
     /// fails.
-    Ensure(Ensure, Args),
+    Assert(Assert, Args),
 }
 
 /// Lists the assertions of terms.
 ///
 /// A failed one traps like the combinators that check the same condition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Ensure {
+pub enum Assert {
     /// (index, length): the index is below the length, else it is out of range.
     Below,
     /// (length, length expected): they are equal, else lengths differ.
@@ -141,24 +141,24 @@ pub enum Ensure {
     Multiplies,
 }
 
-impl Ensure {
+impl Assert {
     /// Returns its name in texts.
     pub fn name(self) -> &'static str {
         match self {
-            Ensure::Below => "below",
-            Ensure::Equal => "equal",
-            Ensure::Fits => "fits",
-            Ensure::Fills => "fills",
-            Ensure::Inside => "inside",
-            Ensure::Adds => "adds",
-            Ensure::Multiplies => "multiplies",
+            Assert::Below => "below",
+            Assert::Equal => "equal",
+            Assert::Fits => "fits",
+            Assert::Fills => "fills",
+            Assert::Inside => "inside",
+            Assert::Adds => "adds",
+            Assert::Multiplies => "multiplies",
         }
     }
 
     /// Returns the number of its operands.
     pub fn operands(self) -> usize {
         match self {
-            Ensure::Inside => 3,
+            Assert::Inside => 3,
             _ => 2,
         }
     }
@@ -169,7 +169,7 @@ impl Term {
     /// loop are not operands.
     pub(crate) fn each_operand(&self, mut each: impl FnMut(TermId)) {
         match self {
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Assert(_, args) => {
                 args.iter().for_each(|a| each(*a));
             }
             Term::At { index, .. } => each(*index),
@@ -185,7 +185,7 @@ impl Term {
         match self {
             Term::Op(op, args) => Term::Op(op, all(&args)),
             Term::Flat(args) => Term::Flat(all(&args)),
-            Term::Ensure(ensure, args) => Term::Ensure(ensure, all(&args)),
+            Term::Assert(assert, args) => Term::Assert(assert, all(&args)),
             Term::Cond(c, a, b) => Term::Cond(to(c), to(a), to(b)),
             Term::At {
                 capture,
@@ -212,7 +212,7 @@ pub(crate) fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) ->
         Term::Flat(args) => args.iter().any(|a| operand(*a)),
         Term::At { index, checked, .. } => *checked || operand(*index),
         Term::Cond(c, a, b) => [c, a, b].into_iter().any(|t| operand(*t)),
-        Term::LoopResult(..) | Term::Ensure(..) => true,
+        Term::LoopResult(..) | Term::Assert(..) => true,
         Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => false,
     }
 }

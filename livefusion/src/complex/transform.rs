@@ -4,7 +4,7 @@ use super::stretch::Stretch;
 use crate::ast::{Buffer, Function, OfSegments, Value};
 use crate::complex::Complex;
 use crate::error::ErrorKind;
-use crate::external::room;
+use crate::external::reserved;
 use crate::segmented::fitting;
 use livefusion_backend::Prim;
 use loop_lang::types::Ty;
@@ -120,7 +120,7 @@ fn all<T: Prim + FftNum>(
     direction: FftDirection,
     threads: usize,
 ) -> Result<Value, ErrorKind> {
-    let mut zs = room(re.len())?;
+    let mut zs = reserved(re.len())?;
     zs.extend(pairs(re, im));
     // Each thread has its own planner, which caches its plans.
     Stretch::all(lengths, &mut zs).shared_out(threads, &|some| {
@@ -136,7 +136,7 @@ fn all<T: Prim + FftNum>(
 }
 
 fn half<T: Prim + FftNum>(xs: &[T], lengths: &[u64], threads: usize) -> Result<Value, ErrorKind> {
-    let mut halves = room(lengths.len())?;
+    let mut halves = reserved(lengths.len())?;
     halves.extend(lengths.iter().map(|n| halved(*n)));
     let mut zs = zeros(halves.iter().sum::<u64>() as usize)?;
     Stretch::all(&halves, &mut zs).shared_out(threads, &|some| {
@@ -213,14 +213,14 @@ fn part<Z: Zero + Clone>(kept: &mut Vec<Z>, len: usize) -> Result<&mut [Z], Erro
 }
 
 fn zeros<Z: Zero + Clone>(len: usize) -> Result<Vec<Z>, ErrorKind> {
-    let mut zeros = room(len)?;
+    let mut zeros = reserved(len)?;
     zeros.resize(len, Z::zero());
     Ok(zeros)
 }
 
 fn columns<T: Prim>(zs: &[Complex<T>]) -> Result<Value, ErrorKind> {
     let column = |part: fn(&Complex<T>) -> T| {
-        let mut column = room(zs.len())?;
+        let mut column = reserved(zs.len())?;
         column.extend(zs.iter().map(part));
         Ok(Arc::new(Buffer::from_vec(column)))
     };

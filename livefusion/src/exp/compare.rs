@@ -135,18 +135,18 @@ mod hint {
     pub trait InMemory {}
 
     /// Matches any type, on the right side of a comparison.
-    pub trait Side {
+    pub trait RightSide {
         type Of;
     }
 
     /// Stands in for the right side.
     pub struct Beside<R>(std::marker::PhantomData<R>);
 
-    impl<R> Side for R {
+    impl<R> RightSide for R {
         type Of = Beside<R>;
     }
 
-    impl<T: Elt, D: Rank, R: Side> PartialEq<R> for Array<T, D>
+    impl<T: Elt, D: Rank, R: RightSide> PartialEq<R> for Array<T, D>
     where
         R::Of: InMemory,
     {
@@ -155,7 +155,7 @@ mod hint {
         }
     }
 
-    impl<T: Elt, D: Rank, R: Side> PartialOrd<R> for Array<T, D>
+    impl<T: Elt, D: Rank, R: RightSide> PartialOrd<R> for Array<T, D>
     where
         R::Of: InMemory,
     {
@@ -164,7 +164,7 @@ mod hint {
         }
     }
 
-    impl<T, R: Side> PartialEq<R> for Exp<T>
+    impl<T, R: RightSide> PartialEq<R> for Exp<T>
     where
         R::Of: Known,
     {
@@ -173,7 +173,7 @@ mod hint {
         }
     }
 
-    impl<T, R: Side> PartialOrd<R> for Exp<T>
+    impl<T, R: RightSide> PartialOrd<R> for Exp<T>
     where
         R::Of: Known,
     {

@@ -81,7 +81,7 @@ impl fmt::Debug for Field {
 
 /// A closure in tracing. Its number is unique among all threads.
 #[derive(Default)]
-struct Scope {
+struct TracedClosure {
     number: u64,
     body: BodyBuilder,
 }
@@ -89,7 +89,7 @@ struct Scope {
 #[derive(Default)]
 struct Arena {
     /// The [open](Arena::open) closures, followed by spare scopes whose memory is reused.
-    scopes: Vec<Scope>,
+    scopes: Vec<TracedClosure>,
     open: usize,
     numbers: std::ops::Range<u64>,
     /// Mistakes made outside of any closure, without duplicates.
@@ -115,7 +115,7 @@ impl Arena {
     fn enter(&mut self, params: &[Ty]) -> u64 {
         let number = self.number();
         if self.open == self.scopes.len() {
-            self.scopes.push(Scope::default());
+            self.scopes.push(TracedClosure::default());
         }
         let scope = &mut self.scopes[self.open];
         scope.number = number;
@@ -126,7 +126,7 @@ impl Arena {
 
     /// Returns the innermost scope, and the fields as terms of it.
     #[inline]
-    fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
+    fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut TracedClosure, Ids)> {
         let Arena {
             scopes,
             mistakes,
@@ -178,7 +178,7 @@ type Ids = SmallVec<[TermId; 4]>;
 
 /// Converts a field from another scope to a term of this scope. A leaked term is a mistake of the
 /// scope.
-fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) -> TermId {
+fn resolve(scope: &mut TracedClosure, mistakes: &[Error], f: Field, loc: Option<Loc>) -> TermId {
     if let Some(c) = f.as_literal() {
         return scope.body.lit(c);
     }

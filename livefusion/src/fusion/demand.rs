@@ -1,6 +1,6 @@
 //! Demand: finds the fields of each node that have a consumer. Other fields are not stored.
 
-use super::pull::{Extent, Pulls};
+use super::inline::{Inlining, KnownExtent};
 use super::rates::Rates;
 use crate::ast::{Consumes, Kind, MERGE_CHECK, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -22,20 +22,25 @@ pub struct Demand {
 /// Propagates demand from the roots to the leaves.
 ///
 /// `loop_of` gives the loops of nodes. Nodes without a loop are recomputed, or are mere aliases.
-pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
+pub fn demand(
+    graph: &Graph,
+    rates: &Rates,
+    loop_of: &[Option<usize>],
+    inlining: &Inlining,
+) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
         for (n, f) in graph.fields(*r) {
             demanded[n.index()].insert(f);
         }
     }
-    let mut needs = vec![Needs::default(); graph.nodes.len()];
+    let mut needs = vec![NeededFields::default(); graph.nodes.len()];
     for id in graph.ids().rev() {
         if graph.nodes[id.index()].leaf {
             continue;
         }
         let in_a_loop = loop_of[id.index()].is_some();
-        let mut mine = needs_of(graph, pulls, id, &demanded[id.index()], in_a_loop);
+        let mut mine = needs_of(graph, inlining, id, &demanded[id.index()], in_a_loop);
         mine.read_at_positions(graph, rates, id);
         for (n, f) in mine.in_step.iter().chain(&mine.at_an_index) {
             demanded[n.index()].insert(*f);
@@ -43,22 +48,22 @@ pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &P
         needs[id.index()] = mine;
     }
     Demand {
-        uses: uses(graph, loop_of, pulls, &needs),
-        needs: needs.iter().map(Needs::all).collect(),
+        uses: uses(graph, loop_of, inlining, &needs),
+        needs: needs.iter().map(NeededFields::all).collect(),
         fields: demanded,
     }
 }
 
 /// The fields that a node needs.
 #[derive(Clone, Debug, Default)]
-struct Needs {
+struct NeededFields {
     /// As its inputs, element by element.
     in_step: FxHashSet<FieldRef>,
     /// From its closures: elements at an index, delayed scalars.
     at_an_index: FxHashSet<FieldRef>,
 }
 
-impl Needs {
+impl NeededFields {
     /// Moves inputs that a merge reads at positions of its own from `in_step` to `at_an_index`.
     fn read_at_positions(&mut self, graph: &Graph, rates: &Rates, id: NodeId) {
         let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
@@ -86,8 +91,8 @@ impl Needs {
 fn uses(
     graph: &Graph,
     loop_of: &[Option<usize>],
-    pulls: &Pulls,
-    needs: &[Needs],
+    inlining: &Inlining,
+    needs: &[NeededFields],
 ) -> Vec<Vec<FieldRef>> {
     let mut uses: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
     // The fields that an inlined computation of each node reads.
@@ -98,7 +103,7 @@ fn uses(
             let mut found = Vec::new();
             for field in fields {
                 match behind.get(field.0.index()) {
-                    Some(behind) if pulls.stands_for_others(field.0) => found.extend(behind),
+                    Some(behind) if inlining.stands_for_others(field.0) => found.extend(behind),
                     _ => found.push(*field),
                 }
             }
@@ -124,18 +129,18 @@ fn sorted(mut fields: Vec<FieldRef>) -> Vec<FieldRef> {
 
 fn needs_of(
     graph: &Graph,
-    pulls: &Pulls,
+    inlining: &Inlining,
     id: NodeId,
     demanded: &FxHashSet<u32>,
     in_a_loop: bool,
-) -> Needs {
+) -> NeededFields {
     let node = &graph.nodes[id.index()];
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
     let mut at_an_index: FxHashSet<FieldRef> = FxHashSet::default();
-    if let Some(source) = pulls.mirrors.source(id) {
+    if let Some(source) = inlining.reversals.source(id) {
         let all = demanded.iter().map(|f| graph.resolve(source, *f));
-        return Needs {
+        return NeededFields {
             in_step: all.collect(),
             at_an_index,
         };
@@ -156,10 +161,10 @@ fn needs_of(
         }
         Consumes::All => needs.extend(columns.iter().copied()),
         // A length that is known without a loop needs no element.
-        Consumes::Number => match pulls.own_extent(node.inputs[0]) {
-            Some(Extent::Of(_)) => {}
-            Some(Extent::Scalar(by)) => at_an_index.extend([by]),
-            Some(Extent::Rows(_)) | None => needs.extend(columns.first().copied()),
+        Consumes::Number => match inlining.own_extent(node.inputs[0]) {
+            Some(KnownExtent::Of(_)) => {}
+            Some(KnownExtent::Scalar(by)) => at_an_index.extend([by]),
+            Some(KnownExtent::Rows(_)) | None => needs.extend(columns.first().copied()),
         },
         Consumes::Lengths => needs.extend(columns.first().copied()),
     }
@@ -203,7 +208,7 @@ fn needs_of(
             needs.extend(fields.first());
         }
     }
-    Needs {
+    NeededFields {
         in_step: needs,
         at_an_index,
     }

@@ -2,15 +2,15 @@
 //!
 //! [`rates`] assigns every node a length class in a tree of rates. [`cluster`] partitions the graph
 //! into an ordered schedule of loops. [`phases`] determines the roots that one loop can run over,
-//! one after the other. [`pull`] selects the arrays that are computed at each indexed read. The
+//! one after the other. [`inline`] selects the arrays that are computed at each indexed read. The
 //! entry point is [`plan`].
 
 mod cluster;
 mod demand;
-mod mirror;
+pub mod inline;
 pub mod phases;
-pub mod pull;
 pub mod rates;
+mod reversed;
 pub mod sides;
 
 pub use cluster::free::constant;

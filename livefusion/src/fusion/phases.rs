@@ -33,12 +33,12 @@ pub struct Families {
     /// The first slot of each root, the default slot of its nodes.
     first: FxHashMap<ClassId, usize>,
     /// The parts of each append's class.
-    parts: FxHashMap<ClassId, Vec<Part>>,
+    parts: FxHashMap<ClassId, Vec<AppendPart>>,
 }
 
 /// A part of an append.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct AppendPart {
     /// The class of its elements.
     class: ClassId,
     /// Its slot. None for a nested append, whose parts have their own slots.
@@ -160,7 +160,7 @@ impl Families {
             let Some((of, top)) = rates.output(part).zip(top_of(rates, part)) else {
                 continue;
             };
-            let mut new = Part {
+            let mut new = AppendPart {
                 class: of,
                 slot: None,
                 computed: true,
@@ -220,8 +220,8 @@ impl Families {
             return (slot, true);
         }
         let is_elementwise = |part: &NodeId| is_elementwise(graph, rates, *part);
-        let again = family == Some(adding.family) && parts.iter().all(is_elementwise);
-        (self.new_slot(adding), again)
+        let is_recomputed = family == Some(adding.family) && parts.iter().all(is_elementwise);
+        (self.new_slot(adding), is_recomputed)
     }
 
     /// Advances past the slots of an append with slots. Returns false if they are of another
@@ -299,7 +299,7 @@ impl Families {
         // A class of appends comes after the classes of its parts.
         let mut classes: Vec<ClassId> = appends.keys().copied().collect();
         classes.sort_unstable();
-        let mut again: FxHashMap<NodeId, Vec<Key>> = FxHashMap::default();
+        let mut replayed: FxHashMap<NodeId, Vec<Key>> = FxHashMap::default();
         let mut in_first: Vec<NodeId> = Vec::new();
         for class in classes {
             for (k, part) in self.parts.get(&class).into_iter().flatten().enumerate() {
@@ -322,7 +322,7 @@ impl Families {
                             in_first.extend(makers);
                         } else {
                             for n in behind(graph, makers, here, above) {
-                                again.entry(n).or_default().push(key);
+                                replayed.entry(n).or_default().push(key);
                             }
                         }
                         vec![key]
@@ -355,7 +355,7 @@ impl Families {
             let top = rates.top(class);
             let keys = match rates.kind(top) {
                 ClassKind::Append(_) => phases.of(top),
-                _ => again.remove(n).unwrap_or_default(),
+                _ => replayed.remove(n).unwrap_or_default(),
             };
             let first = self.first.get(&top).copied();
             if keys.is_empty() || planned.arrays.iter().any(|f| f.0 == *n) {

@@ -45,7 +45,7 @@ pub struct ClassId(pub(super) u32);
 
 impl fmt::Display for ClassId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "r{}", self.0)
+        write!(f, "c{}", self.0)
     }
 }
 
@@ -118,17 +118,17 @@ pub struct Rates {
     /// Nodes that open a class of their own, because their inputs' classes cannot be unified.
     fresh: Vec<bool>,
     /// Unfused inputs, by node and position: they are read from memory at the node's own counter.
-    beside: FxHashSet<(NodeId, usize)>,
+    unfused: FxHashSet<(NodeId, usize)>,
     /// The inputs that zips compute on demand, and appends in such inputs.
     sides: FxHashMap<NodeId, Vec<Side>>,
     /// The zip that computes a node on demand, and the side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
     /// The zip that a co-consumer of a side is fused into, and the side.
-    host_of: FxHashMap<NodeId, (NodeId, usize)>,
+    fused_into: FxHashMap<NodeId, (NodeId, usize)>,
     /// The earlier equal zip whose cursors deliver a zip's elements.
-    twin_of: FxHashMap<NodeId, NodeId>,
+    equal_zip: FxHashMap<NodeId, NodeId>,
     /// Zips with later equal zips.
-    twinned: FxHashSet<NodeId>,
+    has_equal: FxHashSet<NodeId>,
     /// The (first) array in memory of each class, if there is one.
     in_memory: FxHashMap<ClassId, NodeId>,
     /// The roots that a loop may run over, one after the other.
@@ -155,8 +155,8 @@ impl Rates {
     ///
     /// Such an input is in memory and is read at the node's own counter instead of its own class's.
     /// Arrays that it was zipped with or segmented by do not advance with it.
-    pub fn is_beside(&self, n: NodeId, input: usize) -> bool {
-        self.beside.contains(&(n, input))
+    pub fn is_unfused(&self, n: NodeId, input: usize) -> bool {
+        self.unfused.contains(&(n, input))
     }
 
     /// Returns the sides that a zip's loop advances on demand.
@@ -185,31 +185,31 @@ impl Rates {
     }
 
     /// Returns the zip and the side that a co-consumer may be fused into.
-    pub fn host_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
-        self.host_of.get(&n).copied()
+    pub fn fused_into(&self, n: NodeId) -> Option<(NodeId, usize)> {
+        self.fused_into.get(&n).copied()
     }
 
     /// Returns the zip and the side in whose cursors a node runs.
     ///
     /// The node is computed on demand, or is a co-consumer.
     pub fn cursors_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
-        self.side_of(n).or(self.host_of(n))
+        self.side_of(n).or(self.fused_into(n))
     }
 
     /// Returns the earlier zip of the same inputs whose cursors deliver a zip's elements.
-    pub fn twin_of(&self, n: NodeId) -> Option<NodeId> {
-        self.twin_of.get(&n).copied()
+    pub fn equal_zip(&self, n: NodeId) -> Option<NodeId> {
+        self.equal_zip.get(&n).copied()
     }
 
     /// Returns whether later equal zips use a zip's cursors.
-    pub fn has_twins(&self, zip: NodeId) -> bool {
-        self.twinned.contains(&zip)
+    pub fn has_equal_zips(&self, zip: NodeId) -> bool {
+        self.has_equal.contains(&zip)
     }
 
     /// Returns the zip whose loop runs a co-consumer or a later equal zip.
-    pub fn loop_of_host(&self, n: NodeId) -> Option<NodeId> {
-        let host = self.host_of(n).map(|(zip, _)| zip);
-        host.or(self.twin_of(n)).map(|zip| self.outermost(zip))
+    pub fn loop_of_zip(&self, n: NodeId) -> Option<NodeId> {
+        let zip = self.fused_into(n).map(|(zip, _)| zip);
+        zip.or(self.equal_zip(n)).map(|zip| self.outermost(zip))
     }
 
     /// Returns the outermost zip that has another on a side.

@@ -8,9 +8,9 @@
 //! maps, filters, packs, scans, elements of segments, early exits and further zips. Other inputs
 //! are read from memory, one element at a time.
 //!
-//! Other consumers of a side run in its cursors, as *co-consumers* ([`guests`](Side::guests)). All
+//! Other consumers of a side run in its cursors, as *co-consumers* ([`co_consumers`](Side::co_consumers)). All
 //! sides of a zip end together, so co-consumers see all elements. A later zip of the same inputs is
-//! an *equal zip* ([`twins`]). It reads the elements that the first zip's cursors deliver. The
+//! an *equal zip* ([`equal_zips`]). It reads the elements that the first zip's cursors deliver. The
 //! sides of a `zip_shortest` [end apart](end_apart), so it has neither.
 //!
 //! A merge is a zip with independent sides. Each advances by itself, even if two have one class,
@@ -21,12 +21,12 @@
 //! A side is a cursor over the source of its elements. For elements of segments, it is a cursor
 //! over the elements with an inner cursor over the segments. The inner cursor advances when a
 //! segment is used up. So cursors are nested in the reverse order of the class tree. Each of these
-//! cursors is a [`Level`].
+//! cursors is a [`CursorLevel`].
 
-mod guests;
+mod co_consumers;
 mod users;
 
-pub use users::Users;
+pub use users::NodeUsers;
 
 use super::cluster::budget;
 use super::cluster::free::is_cheap;
@@ -47,7 +47,7 @@ const MOST_CODE: u32 = 2 * budget::BUDGET;
 const MOST_NODES: usize = 1024;
 
 /// The maximal number of co-consumers of a side.
-const MOST_GUESTS: usize = 64;
+const MOST_CO_CONSUMERS: usize = 64;
 
 /// Describes inputs of a zip that its loop computes and advances together.
 #[derive(Clone, Debug)]
@@ -59,16 +59,16 @@ pub struct Side {
     /// The nodes that compute the inputs, in dependency order.
     pub nodes: Vec<NodeId>,
     /// The co-consumers: other consumers of these nodes, without equal zips.
-    pub guests: Vec<NodeId>,
+    pub co_consumers: Vec<NodeId>,
     /// Whether the side has another use: co-consumers, or a result.
     pub is_shared: bool,
     /// Its cursors: first over its elements, then over their segments, and so on.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CursorLevel>,
 }
 
 /// Describes one cursor of a side.
 #[derive(Clone, Copy, Debug)]
-pub struct Level {
+pub struct CursorLevel {
     /// The class that the cursor iterates over: a root, or the elements of segments.
     pub class: ClassId,
     /// The class of the delivered elements: `class`, or a subset that filters leave.
@@ -83,7 +83,7 @@ pub struct Level {
 ///
 /// None if no subrate can be computed in the zip's loop. Also none if there are equal zips and an
 /// input is in memory.
-pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
+pub fn find(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Option<Vec<Side>> {
     let inputs = &graph.nodes[id.index()].inputs;
     let mut sides: Vec<Side> = Vec::new();
     for (k, input) in inputs.iter().enumerate() {
@@ -95,18 +95,18 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
             None => sides.push(Side::of(class, k)),
         }
     }
-    let twins = twins(graph, users, id);
+    let equal_zips = equal_zips(graph, users, id);
     let mut weight = 0u32;
     sides.retain_mut(|side| {
-        let is_on_demand = side.is_on_demand(graph, rates, users, (id, &twins));
+        let is_on_demand = side.is_on_demand(graph, rates, users, (id, &equal_zips));
         let more = weight.saturating_add(side.weight(graph, rates));
-        let has_room = is_on_demand && more <= MOST_CODE;
-        weight = if has_room { more } else { weight };
-        has_room
+        let fits = is_on_demand && more <= MOST_CODE;
+        weight = if fits { more } else { weight };
+        fits
     });
     // Equal zips take all their operands from the sides.
     let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
-    if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
+    if !equal_zips.is_empty() && !(0..inputs.len()).all(on_sides) {
         return None;
     }
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
@@ -123,13 +123,13 @@ pub fn advances(graph: &Graph, n: NodeId) -> bool {
 /// They serve a zip with the append on a side.
 ///
 /// Parts that cannot be computed there are in memory.
-pub fn parts(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
+pub fn parts(graph: &Graph, rates: &Rates, users: &NodeUsers, id: NodeId) -> Option<Vec<Side>> {
     let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
     let part = |(k, input): (usize, &NodeId)| {
         let mut part = Side::of(rates.output(*input)?, k);
         if !part.is_on_demand(graph, rates, users, (id, &[])) {
             part = Side::of(part.class, k);
-            part.levels = vec![Level {
+            part.levels = vec![CursorLevel {
                 class: part.class,
                 delivers: part.class,
                 segments: None,
@@ -154,7 +154,7 @@ impl Side {
             class,
             inputs: vec![input],
             nodes: Vec::new(),
-            guests: Vec::new(),
+            co_consumers: Vec::new(),
             is_shared: false,
             levels: Vec::new(),
         }
@@ -166,7 +166,7 @@ impl Side {
         &mut self,
         graph: &Graph,
         rates: &Rates,
-        users: &Users,
+        users: &NodeUsers,
         zip: (NodeId, &[NodeId]),
     ) -> bool {
         // A side with aliases only is in memory.
@@ -175,8 +175,8 @@ impl Side {
             !names || rates.sides(*n).is_some()
         };
         let computed = self.collect(graph, rates, zip.0) && self.nodes.iter().any(computes);
-        let has_room = computed && self.weight(graph, rates) <= MOST_CODE;
-        has_room && self.find_guests(graph, rates, users, zip)
+        let fits = computed && self.weight(graph, rates) <= MOST_CODE;
+        fits && self.find_co_consumers(graph, rates, users, zip)
     }
 
     /// Returns the level that runs the nodes of a class.
@@ -220,7 +220,7 @@ impl Side {
     }
 
     /// Returns the nodes that end a cursor's elements before their source ends.
-    pub fn ends(&self, rates: &Rates, level: &Level) -> Vec<NodeId> {
+    pub fn ends(&self, rates: &Rates, level: &CursorLevel) -> Vec<NodeId> {
         let up = |c: &ClassId| rates.parent(*c);
         let around = std::iter::successors(Some(rates.now(level.delivers)), up);
         let inside = around.take_while(|c| *c != rates.now(level.class));
@@ -249,7 +249,7 @@ impl Side {
 }
 
 /// Returns the later zips with the same inputs, in any order.
-pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
+pub fn equal_zips(graph: &Graph, users: &NodeUsers, zip: NodeId) -> Vec<NodeId> {
     if advances(graph, zip) {
         return Vec::new();
     }
@@ -258,21 +258,21 @@ pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
     let Some(rarest) = inputs.iter().min_by_key(number_of_users) else {
         return Vec::new();
     };
-    let is_twin = |n: &NodeId| {
+    let is_equal = |n: &NodeId| {
         let node = &graph.nodes[n.index()];
         let zips = matches!(node.node.kind, Kind::Map(_) | Kind::Zip) && !node.leaf;
         let same = inputs.iter().all(|i| node.inputs.contains(i));
         zips && *n > zip && same && node.inputs.iter().all(|i| inputs.contains(i))
     };
-    let mut twins: Vec<NodeId> = users.of[rarest.index()].clone();
-    twins.retain(is_twin);
-    twins.dedup();
-    twins.truncate(MOST_GUESTS);
-    twins
+    let mut equal_zips: Vec<NodeId> = users.of[rarest.index()].clone();
+    equal_zips.retain(is_equal);
+    equal_zips.dedup();
+    equal_zips.truncate(MOST_CO_CONSUMERS);
+    equal_zips
 }
 
 /// The levels of a stream of elements of a class, if it iterates over all surrounding segments.
-fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
+fn levels(rates: &Rates, class: ClassId) -> Vec<CursorLevel> {
     let mut levels = Vec::new();
     let mut next = Some(class);
     while let Some(delivers) = next {
@@ -281,7 +281,7 @@ fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
             ClassKind::Nested(parent, lengths) => (Some(parent), Some(lengths)),
             _ => (None, None),
         };
-        levels.push(Level {
+        levels.push(CursorLevel {
             class,
             delivers,
             segments,
@@ -304,7 +304,7 @@ enum Need {
 struct Collecting<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
-    levels: Vec<Level>,
+    levels: Vec<CursorLevel>,
     /// The innermost level that is needed.
     depth: usize,
     seen: FxHashSet<NodeId>,
@@ -326,19 +326,20 @@ impl Collecting<'_> {
         }
         // Arrays read from memory cannot be produced on the same side.
         let mut makers = self.seen.iter().flat_map(|id| self.read_from_memory(*id));
-        let mut twins = self.seen.iter().filter_map(|id| self.rates.twin_of(*id));
-        makers.all(|maker| !self.seen.contains(&maker)) && twins.all(|zip| self.seen.contains(&zip))
+        let mut equal_zips = self.seen.iter().filter_map(|id| self.rates.equal_zip(*id));
+        makers.all(|maker| !self.seen.contains(&maker))
+            && equal_zips.all(|zip| self.seen.contains(&zip))
     }
 
     /// The producers of the arrays that a node reads from memory.
     fn read_from_memory(&self, id: NodeId) -> Vec<NodeId> {
-        if self.rates.twin_of(id).is_some() {
+        if self.rates.equal_zip(id).is_some() {
             return Vec::new();
         }
         let sides = self.rates.sides(id).unwrap_or_default();
         let inputs = self.graph.nodes[id.index()].inputs.iter().enumerate();
         let read = inputs.filter(|(k, _)| {
-            self.rates.is_beside(id, *k) && !sides.iter().any(|s| s.inputs.contains(k))
+            self.rates.is_unfused(id, *k) && !sides.iter().any(|s| s.inputs.contains(k))
         });
         let fields = read.flat_map(|(_, input)| self.graph.fields(*input));
         fields.map(|(maker, _)| maker).collect()
@@ -363,7 +364,7 @@ impl Collecting<'_> {
         let (Some(runs_at), Some(output)) = (rates.runs_at(id), rates.output(id)) else {
             return false;
         };
-        let within = |level: &Level| rates.is_within(runs_at, level.class);
+        let within = |level: &CursorLevel| rates.is_within(runs_at, level.class);
         let Some(at) = self.levels.iter().position(within) else {
             return false;
         };
@@ -375,7 +376,7 @@ impl Collecting<'_> {
         }
         self.depth = self.depth.max(at);
         let inputs = node.inputs.iter().enumerate();
-        let in_step = inputs.filter(|(k, _)| !rates.is_beside(id, *k));
+        let in_step = inputs.filter(|(k, _)| !rates.is_unfused(id, *k));
         let mut needs: Vec<Need> = in_step.map(|(_, n)| Need::Elements(*n)).collect();
         let on_demand = match node.node.kind.facts().on_side {
             OnSide::Never => false,
@@ -414,7 +415,7 @@ impl Collecting<'_> {
             return false;
         }
         if self.counts.insert(id) {
-            let tags = (!self.rates.is_beside(id, 1)).then_some(Need::Elements(node.inputs[1]));
+            let tags = (!self.rates.is_unfused(id, 1)).then_some(Need::Elements(node.inputs[1]));
             self.stack.extend(tags);
             self.stack.push(Need::Lengths(node.inputs[0]));
         }

@@ -1,7 +1,7 @@
 //! Columns of a table: scalars, texts, lists, and their validity.
 
 #[cfg(feature = "arrow")]
-use super::arrow::Texts;
+use super::arrow::TextsInPlace;
 use super::csv::Why;
 use super::date::{Date, DateTime};
 use super::error::{ErrorKind, shown};
@@ -47,7 +47,7 @@ pub enum Data {
     Text(Text),
     /// Texts stored one after the other.
     #[cfg(feature = "arrow")]
-    Texts(Arc<Texts>),
+    Texts(Arc<TextsInPlace>),
     /// Lists of scalars.
     Lists(Lists),
     /// Values that programs cannot use: a description and their number.
@@ -290,14 +290,16 @@ pub fn bytes_of(text: &Text) -> Result<Lists, ErrorKind> {
     let codes: &[u32] = text.codes.as_slice().unwrap_or_default();
     let labels = || codes.iter().map(|c| text.labels[*c as usize].as_bytes());
     let total: usize = labels().map(<[u8]>::len).sum();
-    let no_room = |bytes: usize| ErrorKind::Memory {
+    let out_of_memory = |bytes: usize| ErrorKind::Memory {
         bytes: bytes as u64,
     };
     let (mut offsets, mut bytes) = (Vec::new(), Vec::new());
     let spine = codes.len() + 1;
     let reserved = offsets.try_reserve_exact(spine);
-    reserved.map_err(|_| no_room(8 * spine))?;
-    bytes.try_reserve_exact(total).map_err(|_| no_room(total))?;
+    reserved.map_err(|_| out_of_memory(8 * spine))?;
+    bytes
+        .try_reserve_exact(total)
+        .map_err(|_| out_of_memory(total))?;
     offsets.push(0i64);
     for label in labels() {
         bytes.extend_from_slice(label);

@@ -32,7 +32,7 @@ pub struct Version {
 /// Mirrors `DLDevice`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Device {
+pub struct DlDevice {
     /// 1 is the CPU.
     pub kind: i32,
     /// The number of the device within its kind.
@@ -58,7 +58,7 @@ pub struct RawTensor {
     /// The start of the memory.
     pub data: *mut c_void,
     /// The device of the memory.
-    pub device: Device,
+    pub device: DlDevice,
     /// The number of axes.
     pub ndim: i32,
     /// The type of the elements.
@@ -117,7 +117,7 @@ pub struct Tensor(NonNull<ManagedTensor>);
 unsafe impl Send for Tensor {}
 
 /// A tensor's memory, until its deleter is called.
-trait Kept: Send + Sync + 'static {
+trait TensorMemory: Send + Sync + 'static {
     fn tensor(&self) -> &RawTensor;
 }
 
@@ -131,7 +131,7 @@ macro_rules! kept {
         // SAFETY: as above; it is only read.
         unsafe impl Sync for $T {}
 
-        impl Kept for $T {
+        impl TensorMemory for $T {
             fn tensor(&self) -> &RawTensor {
                 // SAFETY: the importer promises that it is valid until its deleter is called.
                 unsafe { &self.0.as_ref().tensor }
@@ -308,7 +308,7 @@ fn by_rows(shape: &[u64]) -> Vec<i64> {
 }
 
 #[track_caller]
-fn node(kept: impl Kept) -> Result<Arc<Node>, ErrorKind> {
+fn node(kept: impl TensorMemory) -> Result<Arc<Node>, ErrorKind> {
     let tensor = kept.tensor();
     if tensor.device.kind != PROCESSOR {
         let got = format!("a device of kind {}", tensor.device.kind);
@@ -434,7 +434,7 @@ pub fn export_node(node: &Arc<Node>) -> Result<Tensor> {
             flags: READ_ONLY,
             tensor: RawTensor {
                 data: ptr::null_mut(),
-                device: Device {
+                device: DlDevice {
                     kind: PROCESSOR,
                     id: 0,
                 },

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Holds the header of an NPY file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Header {
+pub struct NpyHeader {
     /// The type of the elements.
     pub dtype: Dtype,
     /// The lengths of the axes. Empty for a single element.
@@ -32,7 +32,7 @@ const LONGEST: u64 = 1 << 16;
 /// NumPy's largest rank.
 const MOST_AXES: usize = 64;
 
-impl Header {
+impl NpyHeader {
     /// The number of elements, which was checked to be in range.
     pub(super) fn len(&self) -> usize {
         size_of_counts(&self.shape).unwrap_or(0)
@@ -103,7 +103,7 @@ impl Header {
 
 /// Reads a header from the start of a stream of so many bytes, which must suffice for the elements.
 /// Returns the header and the position of the elements.
-pub(super) fn begin(source: &mut impl Read, bytes: u64) -> Result<(Header, u64), ErrorKind> {
+pub(super) fn begin(source: &mut impl Read, bytes: u64) -> Result<(NpyHeader, u64), ErrorKind> {
     let mut first = [0; 8];
     let no_npy = |got: &[u8]| {
         ErrorKind::malformed(
@@ -170,7 +170,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn header(&mut self) -> Result<Header, ErrorKind> {
+    fn header(&mut self) -> Result<NpyHeader, ErrorKind> {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         self.expect("{")?;
         while !self.eat("}") {
@@ -194,7 +194,7 @@ impl<'a> Scan<'a> {
             return Err(ErrorKind::malformed(expected, "one without"));
         };
         match self.rest.trim().is_empty() {
-            true => Ok(Header {
+            true => Ok(NpyHeader {
                 dtype,
                 shape,
                 fortran_order,

@@ -2,9 +2,9 @@
 
 pub use super::dtype::{Dtype, Stored};
 use super::error::{ErrorKind, Result};
-pub use super::header::Header;
+pub use super::header::NpyHeader;
 use super::header::{MAGIC, begin};
-use super::output::Output;
+use super::output::OutputFile;
 use super::plain::Plain;
 use super::{faulty, open};
 use crate::array::{Array, Rank};
@@ -132,7 +132,7 @@ pub unsafe fn map_node(path: impl AsRef<Path>) -> Result<Arc<Node>> {
 ///
 /// # Errors
 /// As [`read_node`].
-pub fn header(path: impl AsRef<Path>) -> Result<Header> {
+pub fn header(path: impl AsRef<Path>) -> Result<NpyHeader> {
     let path = path.as_ref();
     let (file, bytes) = open(path)?;
     let (header, _) = begin(&mut BufReader::new(file), bytes).map_err(|kind| kind.of(path))?;
@@ -175,7 +175,7 @@ pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
 fn save(path: &Path, node: &Arc<Node>, dtype: std::result::Result<Dtype, ErrorKind>) -> Result<()> {
     let all = dtype.and_then(|dtype| Contents::of(node, dtype));
     let all = all.map_err(|kind| kind.of(path))?;
-    let mut file = Output::create(path)?;
+    let mut file = OutputFile::create(path)?;
     put(&mut file, &all)
         .and_then(|()| file.finish())
         .map_err(|e| ErrorKind::from(e).of(path))
@@ -186,7 +186,7 @@ fn save(path: &Path, node: &Arc<Node>, dtype: std::result::Result<Dtype, ErrorKi
 /// # Safety
 /// As [`map`].
 #[track_caller]
-unsafe fn mapped(path: &Path) -> Result<(Header, Arc<Node>)> {
+unsafe fn mapped(path: &Path) -> Result<(NpyHeader, Arc<Node>)> {
     // SAFETY: the caller ensures that the file stays unchanged.
     found(path, |header, file, start| unsafe {
         let (ty, parts) = header.dtype.parts();
@@ -198,8 +198,8 @@ unsafe fn mapped(path: &Path) -> Result<(Header, Arc<Node>)> {
 #[track_caller]
 fn found(
     path: &Path,
-    map: impl FnOnce(&Header, &File, u64) -> io::Result<Option<Buffer>>,
-) -> Result<(Header, Arc<Node>)> {
+    map: impl FnOnce(&NpyHeader, &File, u64) -> io::Result<Option<Buffer>>,
+) -> Result<(NpyHeader, Arc<Node>)> {
     let (mut file, bytes) = open(path)?;
     let (header, start) = begin(&mut BufReader::new(&file), bytes).map_err(|kind| kind.of(path))?;
     let mapped = match header.is_swapped() {

@@ -1,9 +1,9 @@
 //! NPZ, NumPy's archive of named arrays: a ZIP file of NPY files.
 
 use super::error::{ErrorKind, Place, Result};
-use super::header::{Header, begin};
+use super::header::{NpyHeader, begin};
 use super::npy::{self, Contents, Dtype, Stored};
-use super::output::Output;
+use super::output::OutputFile;
 use super::{faulty, open as open_file};
 use crate::array::{Array, Rank};
 use crate::ast::Node;
@@ -100,7 +100,7 @@ impl Npz {
     }
 
     #[track_caller]
-    fn member(&mut self, name: &str) -> Result<(Header, Arc<Node>)> {
+    fn member(&mut self, name: &str) -> Result<(NpyHeader, Arc<Node>)> {
         let Some(file) = self.files.iter().find(|file| name_of(file) == name) else {
             let names: Vec<_> = self.names().map(|n| format!("{n:?}")).collect();
             let expected = format!("one of the arrays {}", names.join(", "));
@@ -154,7 +154,7 @@ impl fmt::Debug for Npz {
 /// The archive appears only after [`finish`](Writer::finish).
 pub struct Writer {
     path: PathBuf,
-    zip: ZipWriter<BufWriter<Output>>,
+    zip: ZipWriter<BufWriter<OutputFile>>,
     method: CompressionMethod,
 }
 
@@ -167,7 +167,7 @@ pub struct Writer {
 #[doc(alias = "savez")]
 pub fn create(path: impl AsRef<Path>) -> Result<Writer> {
     let path = path.as_ref();
-    let output = Output::create(path)?;
+    let output = OutputFile::create(path)?;
     Ok(Writer {
         path: path.to_path_buf(),
         zip: ZipWriter::new(BufWriter::new(output)),
@@ -238,7 +238,7 @@ impl Writer {
         let buffered = self.zip.finish().map_err(|e| kind(e).of(&path))?;
         let output = buffered.into_inner().map_err(|e| e.into_error());
         output
-            .and_then(Output::finish)
+            .and_then(OutputFile::finish)
             .map_err(|e| ErrorKind::from(e).of(&path))
     }
 }

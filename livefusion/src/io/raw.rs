@@ -2,7 +2,7 @@
 
 use super::column::manifest;
 use super::error::{ErrorKind, Place, Result};
-use super::output::Output;
+use super::output::OutputFile;
 use super::plain::{Plain, typed};
 use super::{faulty, open};
 use crate::array::{Array, Ix1, Rank};
@@ -121,7 +121,7 @@ pub fn write<T: Scalar, D: Rank>(path: impl AsRef<Path>, array: &Array<T, D>) ->
 pub fn write_node(path: impl AsRef<Path>, node: &Arc<Node>) -> Result<()> {
     let path = path.as_ref();
     let all = Plain::of(node).map_err(|kind| kind.of(path))?;
-    let mut file = Output::create(path)?;
+    let mut file = OutputFile::create(path)?;
     let written = file.write_all(all.elements.as_bytes());
     written
         .and_then(|()| file.finish())

@@ -21,7 +21,7 @@ pub(super) fn recovered(builder: Builder, of: &ArrayLoop) -> Option<Vec<Arc<Node
     if changed.iter().any(|k| of.inputs[*k].rank != rank) || rank > 0 && !counts {
         return None;
     }
-    let mut recovery = Recovery {
+    let mut recovery = LoopRecovery {
         of,
         builder,
         instead: fixed
@@ -64,7 +64,7 @@ fn address(node: &Arc<Node>) -> *const Node {
     Arc::as_ptr(node)
 }
 
-struct Recovery<'a> {
+struct LoopRecovery<'a> {
     of: &'a ArrayLoop,
     builder: Builder,
     /// The start values of components that no step changes, by their placeholders.
@@ -77,7 +77,7 @@ struct Recovery<'a> {
     inputs: Vec<Arc<Node>>,
 }
 
-impl Recovery<'_> {
+impl LoopRecovery<'_> {
     /// The nodes that differ from step to step, operands first. None if one cannot be computed for
     /// a single element.
     fn order(&mut self) -> Option<Vec<Arc<Node>>> {

@@ -23,7 +23,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::{Context, Opening, PlacedRate, Placer, Spot, Tree, Zipped, no_root};
+use super::placement::{Context, Opening, PlacedRate, Placer, Point, Tree, Zipped, no_root};
 use crate::sharing::NodeId;
 use loop_lang::ir::{RateId, Section};
 use loop_lang::op::Op;
@@ -43,7 +43,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     p.enter(id, &[input])?;
     let columns = p.scope.columns(id, part..part + 1);
     let needs = p.needs(&columns);
-    p.spot(id, class, &needs)?;
+    p.point(id, class, &needs)?;
     Ok(())
 }
 
@@ -69,22 +69,22 @@ fn place_on_demand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let demanded = p.scope.demanded(id);
     for (k, (part, cursors)) in parts.iter().zip(&zipped.sides).enumerate() {
         let outside = p.go_inside(Some(Context::Cursor(cursors[0])));
-        p.spot(p.scope.inputs(id)[k], plan.rates.now(part.class), &[])?;
+        p.point(p.scope.inputs(id)[k], plan.rates.now(part.class), &[])?;
         p.go_inside(outside);
         let behind = behind(&p.placed.tree, &zipped, k).ok_or_else(no_root)?;
         for f in (0..demanded.len()).filter(|f| demanded[*f]) {
             p.elt(p.scope.column(id, k, f as u32), behind)?;
         }
     }
-    let spot = p.placed.tree.behind_all(zipped.attempts);
-    p.run(id, spot);
+    let point = p.placed.tree.behind_all(zipped.attempts);
+    p.run(id, point);
     let made = (0..demanded.len()).filter(|f| demanded[*f]);
-    made.for_each(|f| p.know((id, f as u32).into(), spot));
+    made.for_each(|f| p.know((id, f as u32).into(), point));
     Ok(())
 }
 
 /// The program point after the cursor over a part, in the part's subrate.
-fn behind(tree: &Tree, zipped: &Zipped, part: usize) -> Option<Spot> {
+fn behind(tree: &Tree, zipped: &Zipped, part: usize) -> Option<Point> {
     let cursor = zipped.sides.get(part)?.first()?;
     Some(tree.end(tree.parent(*cursor)?))
 }
@@ -98,7 +98,7 @@ pub fn emit_part(e: &mut Emission<'_>, id: NodeId, rate: RateId) {
 }
 
 /// Emits the choice of the current part, and the element that it delivered.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let zipped = e.placed.zipped(id).ok_or_else(no_root)?;
     let mut parts = Vec::new();
     for (k, cursors) in zipped.sides.iter().enumerate() {
@@ -118,7 +118,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
             e.exit(comb, (*live).into());
         }
     }
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let demanded = e.scope.demanded(id);
     for f in (0..demanded.len()).filter(|f| demanded[*f]) {
         let mut elt = None;
@@ -133,7 +133,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
             });
         }
         let elt = elt.ok_or_else(no_root)?;
-        e.values.set_column((id, f as u32).into(), spot, elt);
+        e.values.set_column((id, f as u32).into(), point, elt);
     }
     Ok(())
 }

@@ -4,12 +4,12 @@
 
 use super::Lower;
 use super::Source;
-use super::emission::{Emission, Flat};
-use super::placement::Spot;
-use super::pull::{self, Known};
-use super::scope::Column;
-use crate::ast::{Body, Ensure, Term, TermId, divides_all};
-use crate::sharing::place::{Item, OUTER, Placed, RegionId, place_results};
+use super::emission::{Emission, RowIndex};
+use super::placement::Point;
+use super::reads::{self, KnownElements};
+use super::scope::InputColumn;
+use crate::ast::{Assert, Body, Term, TermId, divides_all};
+use crate::sharing::place::{OUTER, PlacedBody, RegionId, RegionItem, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -64,8 +64,8 @@ pub fn used_args(
     e: &mut Emission<'_>,
     inline: &Inline,
     body: &Body,
-    columns: &[Column],
-    at: Spot,
+    columns: &[InputColumn],
+    at: Point,
 ) -> Lower<Vec<Atom>> {
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     for k in used_params(body, inline.wanted.as_deref()) {
@@ -97,7 +97,7 @@ fn wanted_results(body: &Body, wanted: Option<&[bool]>) -> Vec<TermId> {
 }
 
 /// Returns the columns whose parameters a body's results use.
-pub fn used_columns(body: &Body, columns: &[Column]) -> Vec<Column> {
+pub fn used_columns(body: &Body, columns: &[InputColumn]) -> Vec<InputColumn> {
     let used = used_params(body, None).into_iter();
     used.filter_map(|k| columns.get(k).copied()).collect()
 }
@@ -125,13 +125,13 @@ pub fn statements(
     args: &[Atom],
     base: &str,
 ) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-    statements_knowing(e, &mut Known::default(), inline, body, args, base)
+    statements_knowing(e, &mut KnownElements::default(), inline, body, args, base)
 }
 
 /// Returns the same as [`statements`], given some known elements.
 pub fn statements_knowing(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     inline: &Inline,
     body: &Body,
     args: &[Atom],
@@ -172,12 +172,12 @@ fn computes_traps(e: &Emission<'_>, inline: &Inline, capture: u32, field: u32) -
     let captures = &e.scope.graph.nodes[inline.id.index()].captures;
     let array = captures[inline.body][capture as usize];
     let (array, _) = e.scope.graph.resolve(array, field);
-    e.scope.plan.pulls.may_trap(array)
+    e.scope.plan.inlining.may_trap(array)
 }
 
 /// Names for the terms of results: `elt`, or `elt0`, `elt1`, ... if there are several.
 fn result_names(
-    placed: &Placed<'_>,
+    placed: &PlacedBody<'_>,
     inline: &Inline,
     body: &Body,
     base: &str,
@@ -197,10 +197,10 @@ fn result_names(
 
 struct Inliner<'a, 'g, 'b> {
     e: &'a mut Emission<'g>,
-    known: &'a mut Known,
+    known: &'a mut KnownElements,
     inline: &'b Inline,
     body: &'b Body,
-    placed: &'b Placed<'b>,
+    placed: &'b PlacedBody<'b>,
     values: Vec<Option<Atom>>,
     names: Vec<Option<String>>,
 }
@@ -265,8 +265,8 @@ impl Inliner<'_, '_, '_> {
         self.known.open();
         for item in &placed.placement.regions[region.0 as usize].items {
             match item {
-                Item::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
-                Item::Term(t) => self.term(*t, region, &mut out)?,
+                RegionItem::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
+                RegionItem::Term(t) => self.term(*t, region, &mut out)?,
             }
         }
         self.known.close();
@@ -290,7 +290,7 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 let args = Args::from_slice(&[row.into(), inner]);
                 out.push(self.stmt(StmtKind::Let(var, Op::Add, args)));
-                let flat = Flat {
+                let flat = RowIndex {
                     outer,
                     inner,
                     length,
@@ -305,8 +305,8 @@ impl Inliner<'_, '_, '_> {
             } => {
                 let at = self.value(*index);
                 let array = self.captured(*capture, *field);
-                if self.e.scope.plan.pulls.is_pulled(array.0) {
-                    return self.pulled(t, region, (array, *index), *checked, out);
+                if self.e.scope.plan.inlining.is_inlined(array.0) {
+                    return self.inlined(t, region, (array, *index), *checked, out);
                 }
                 let array = self.e.random(array);
                 if *checked {
@@ -317,9 +317,9 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::ReadArray(var, array, at)));
             }
-            Term::Ensure(ensure, args) => {
+            Term::Assert(assert, args) => {
                 let args: Args = args.iter().map(|a| self.value(*a)).collect();
-                self.ensure(*ensure, &args, out);
+                self.assert(*assert, &args, out);
                 self.values[t.index()] = Some(args[0]);
             }
             Term::Cond(c, ..) => self.cond(t, region, *c, out)?,
@@ -331,15 +331,15 @@ impl Inliner<'_, '_, '_> {
     }
 
     /// Emits a trap unless an assertion holds.
-    fn ensure(&mut self, ensure: Ensure, args: &Args, out: &mut Vec<Stmt>) {
+    fn assert(&mut self, assert: Assert, args: &Args, out: &mut Vec<Stmt>) {
         let [x, y] = [args[0], args[1]];
         let most = Atom::from(Const::u64(u64::MAX));
-        let (kind, holds) = match ensure {
-            Ensure::Below => (TrapKind::OutOfRange, self.ok(Op::Lt, [x, y], out)),
-            Ensure::Equal => (TrapKind::LengthMismatch, self.ok(Op::Eq, [x, y], out)),
-            Ensure::Fits => (TrapKind::Segments, self.ok(Op::Le, [x, y], out)),
-            Ensure::Fills => (TrapKind::Segments, self.ok(Op::Eq, [x, y], out)),
-            Ensure::Inside => {
+        let (kind, holds) = match assert {
+            Assert::Below => (TrapKind::OutOfRange, self.ok(Op::Lt, [x, y], out)),
+            Assert::Equal => (TrapKind::LengthMismatch, self.ok(Op::Eq, [x, y], out)),
+            Assert::Fits => (TrapKind::Segments, self.ok(Op::Le, [x, y], out)),
+            Assert::Fills => (TrapKind::Segments, self.ok(Op::Eq, [x, y], out)),
+            Assert::Inside => {
                 let ordered = self.ok(Op::Le, [x, y], out);
                 let inside = self.ok(Op::Le, [y, args[2]], out);
                 (
@@ -347,14 +347,14 @@ impl Inliner<'_, '_, '_> {
                     self.ok(Op::And, [ordered, inside], out),
                 )
             }
-            Ensure::Adds => {
-                let room = self.number(Op::Sub, [most, y], out);
-                (TrapKind::LongSum, self.ok(Op::Le, [x, room], out))
+            Assert::Adds => {
+                let capacity = self.number(Op::Sub, [most, y], out);
+                (TrapKind::LongSum, self.ok(Op::Le, [x, capacity], out))
             }
-            Ensure::Multiplies => {
+            Assert::Multiplies => {
                 let some = self.number(Op::Max, [y, Const::u64(1).into()], out);
-                let room = self.number(Op::Div, [most, some], out);
-                (TrapKind::LongProduct, self.ok(Op::Le, [x, room], out))
+                let capacity = self.number(Op::Div, [most, some], out);
+                (TrapKind::LongProduct, self.ok(Op::Le, [x, capacity], out))
             }
         };
         let comb = self.inline.comb;
@@ -370,9 +370,9 @@ impl Inliner<'_, '_, '_> {
 
     /// Emits an operation on lengths.
     fn number(&mut self, op: Op, args: [Atom; 2], out: &mut Vec<Stmt>) -> Atom {
-        let room = self.e.scalar("room", self.inline.comb, Ty::U64);
-        out.push(self.stmt(StmtKind::Let(room, op, Args::from_slice(&args))));
-        room.into()
+        let capacity = self.e.scalar("capacity", self.inline.comb, Ty::U64);
+        out.push(self.stmt(StmtKind::Let(capacity, op, Args::from_slice(&args))));
+        capacity.into()
     }
 
     /// Emits the test that an index is inside of an array.
@@ -388,7 +388,7 @@ impl Inliner<'_, '_, '_> {
 
     /// Computes an element of an inlined array, together with the array's other fields that are
     /// read at this index in this region.
-    fn pulled(
+    fn inlined(
         &mut self,
         t: TermId,
         region: RegionId,
@@ -400,7 +400,7 @@ impl Inliner<'_, '_, '_> {
         let known = self.known.get(array, at).is_some();
         let inside = match checked || !(known || self.is_surely_inside(index, array.0)) {
             true => {
-                let len = self.e.pulled_len(array.0, self.inline.comb);
+                let len = self.e.inlined_len(array.0, self.inline.comb);
                 let inside = self.is_inside(at, len, out);
                 if checked {
                     self.trap_outside(inside, at, len, out);
@@ -414,9 +414,9 @@ impl Inliner<'_, '_, '_> {
             let (comb, of) = (self.inline.comb, (array.0, &fields[..]));
             match inside {
                 Some(inside) => {
-                    pull::elements_inside(self.e, self.known, of, (at, inside), comb, out)?;
+                    reads::elements_inside(self.e, self.known, of, (at, inside), comb, out)?;
                 }
-                None => pull::elements(self.e, self.known, of, at, comb, out)?,
+                None => reads::elements(self.e, self.known, of, at, comb, out)?,
             }
         }
         self.values[t.index()] = self.known.get(array, at);
@@ -432,16 +432,16 @@ impl Inliner<'_, '_, '_> {
         let Inline { id, body, .. } = *self.inline;
         let graph = self.e.scope.graph;
         let is_main = body + 1 == graph.nodes[id.index()].captures.len();
-        let pulls = &self.e.scope.plan.pulls;
+        let inlining = &self.e.scope.plan.inlining;
         let given = self.placed.origin(index).filter(|_| is_main);
-        given.is_some_and(|index| pulls.is_own_index(graph, id, index, array))
+        given.is_some_and(|index| inlining.is_own_index(graph, id, index, array))
     }
 
     /// The fields of an array that a region reads at an index.
     fn fields_read(&self, region: RegionId, array: NodeId, at: TermId) -> Vec<u32> {
         let items = &self.placed.placement.regions[region.0 as usize].items;
         let read = items.iter().filter_map(|item| match item {
-            Item::Term(t) => match self.body.terms[t.index()].term {
+            RegionItem::Term(t) => match self.body.terms[t.index()].term {
                 Term::At {
                     capture,
                     field,
@@ -450,7 +450,7 @@ impl Inliner<'_, '_, '_> {
                 } if index == at => Some(self.captured(capture, field)),
                 _ => None,
             },
-            Item::Loop(_) => None,
+            RegionItem::Loop(_) => None,
         });
         read.filter(|f| f.0 == array).map(|f| f.1).collect()
     }

@@ -3,7 +3,7 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Placer, Spot};
+use super::placement::{Placer, Point};
 use crate::ast::Kind;
 use crate::sharing::NodeId;
 use loop_lang::ir::Section;
@@ -26,21 +26,21 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId) -> Lower {
 ///
 /// It is at the array's program point.
 pub fn place_len(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = p.spot_of(id, 0..1)?;
-    p.run(id, spot);
+    let point = p.point_of(id, 0..1)?;
+    p.run(id, point);
     Ok(())
 }
 
 /// Emits the length of an array.
 ///
 /// It is the root's bound, or the subrate's count.
-pub fn emit_len(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit_len(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let comb = e.comb(id);
     let class = e.scope.plan.rates.runs_at(id);
-    if !e.is_last(class, spot.rate) {
+    if !e.is_last(class, point.rate) {
         return Ok(());
     }
-    let len = e.total(comb, class, spot.rate);
+    let len = e.total(comb, class, point.rate);
     e.values.set_scalars(id, [len]);
     Ok(())
 }

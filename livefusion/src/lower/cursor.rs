@@ -32,13 +32,14 @@
 
 use super::emission::Emission;
 use super::placement::{
-    Act, Context, Length, Most, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
+    Act, Context, LengthSource, Most, Opening, PlacedRate, Placer, Point, Sided, Total, Zipped,
+    no_root,
 };
-use super::scope::Column;
+use super::scope::InputColumn;
 use super::{Lower, Source, append, generate, merge, segments};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
-use crate::fusion::sides::{self, Level, Side};
+use crate::fusion::sides::{self, CursorLevel, Side};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -118,7 +119,12 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
 }
 
 /// Opens one cursor of a side.
-fn open_stream(p: &mut Placer<'_>, sided: Sided, level: &Level, around: RateId) -> Lower<RateId> {
+fn open_stream(
+    p: &mut Placer<'_>,
+    sided: Sided,
+    level: &CursorLevel,
+    around: RateId,
+) -> Lower<RateId> {
     let rates = &p.scope.plan.rates;
     let side = rates.sides(sided.zip).and_then(|s| s.get(sided.side));
     let side = side.ok_or_else(no_root)?;
@@ -136,8 +142,8 @@ fn open_stream(p: &mut Placer<'_>, sided: Sided, level: &Level, around: RateId) 
             }
         },
     };
-    let spot = Spot::first(around);
-    Ok(p.open_within(node, spot, class, opening).rate)
+    let point = Point::first(around);
+    Ok(p.open_within(node, point, class, opening).rate)
 }
 
 /// Opens the subrate that looks for the next segment, in a cursor over elements.
@@ -180,7 +186,7 @@ fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
 
 /// The source of a side's last cursor, and its length. The source is an array in memory or a
 /// generator.
-fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Length)> {
+fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, LengthSource)> {
     let rates = &p.scope.plan.rates;
     let class = rates.now(side.levels.last()?.class);
     for id in &side.nodes {
@@ -190,8 +196,8 @@ fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Lengt
             return Some((*id, p.generator_len(*id)));
         }
         for (k, input) in p.scope.inputs(*id).iter().enumerate() {
-            let beside = p.scope.column(*id, k, 0).beside;
-            if beside.or(rates.output(*input)) != Some(class) {
+            let unfused_at = p.scope.column(*id, k, 0).unfused_at;
+            if unfused_at.or(rates.output(*input)) != Some(class) {
                 continue;
             }
             if let (Some((source, _)), Some(len)) = (p.scope.existing_field(*input), p.len(*input))
@@ -210,11 +216,11 @@ fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Lengt
 fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     let rates = &p.scope.plan.rates;
     if let Some(leaf) = rates.in_memory(class) {
-        return Total::Length(Length::Param(Source::Length(leaf)));
+        return Total::Length(LengthSource::Param(Source::Length(leaf)));
     }
     let all = side.nodes.iter();
     let known = all
-        .filter_map(|n| segments::beside_all(p, *n, class))
+        .filter_map(|n| segments::data_length(p, *n, class))
         .next();
     known.map_or(Total::Any, Total::Length)
 }
@@ -255,17 +261,17 @@ fn most_of_side(p: &mut Placer<'_>, (zip, k): (NodeId, usize), side: &Side) -> O
 }
 
 /// Returns the inputs of a zip that are read from memory, with lengths.
-pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, Length)> {
+pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, LengthSource)> {
     let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
     let read = in_memory(p, zip).into_iter();
     let lens = read.filter_map(|k| {
         let input = p.scope.inputs(zip)[k];
         let mut makers = graph.fields(input).into_iter().map(|f| f.0);
-        let pulled = match rates.is_at_position(graph, zip, k) {
-            true => makers.find_map(|n| generate::length_of_pulled(&p.scope, n)),
+        let inlined = match rates.is_at_position(graph, zip, k) {
+            true => makers.find_map(|n| generate::length_of_inlined(&p.scope, n)),
             false => None,
         };
-        Some((k, pulled.or_else(|| p.len(input))?))
+        Some((k, inlined.or_else(|| p.len(input))?))
     });
     lens.collect()
 }
@@ -282,19 +288,19 @@ fn in_memory(p: &Placer<'_>, zip: NodeId) -> Vec<usize> {
 ///
 /// At this point all sides have an element, or all have ended and the loop is left. The zip's
 /// elements belong to the subrate that follows.
-pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = place_sides(p, id)?;
+    let point = place_sides(p, id)?;
     let lens = lengths_in_memory(p, id);
-    p.act(id, Act::Align(spot, lens));
-    p.set_decided(class, spot);
-    p.spot(id, class, &[])
+    p.act(id, Act::Align(point, lens));
+    p.set_decided(class, point);
+    p.point(id, class, &[])
 }
 
 /// Places a zip's sides down to their deliveries.
 ///
 /// Returns the program point after all of them.
-pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
     let plan = p.scope.plan;
     let rates = &plan.rates;
     let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
@@ -302,7 +308,7 @@ pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     for (side, cursors) in sides.iter().zip(&zipped.sides) {
         let input = p.scope.inputs(id)[side.inputs[0]];
         let outside = p.go_inside(Some(Context::Cursor(cursors[0])));
-        p.spot(input, rates.now(side.class), &[])?;
+        p.point(input, rates.now(side.class), &[])?;
         p.go_inside(outside);
     }
     Ok(p.placed.tree.behind_all(zipped.attempts))
@@ -318,7 +324,7 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
         p.go_to_phase_of(zipped.attempts);
         let sides = plan.rates.sides(zip).unwrap_or_default();
         for (side, cursors) in sides.iter().zip(&zipped.sides) {
-            let mut before: Option<(RateId, &Level)> = None;
+            let mut before: Option<(RateId, &CursorLevel)> = None;
             for (level, cursor) in side.levels.iter().zip(cursors) {
                 let outside = p.go_inside(Some(Context::Cursor(*cursor)));
                 let class = plan.rates.now(level.delivers);
@@ -344,21 +350,21 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
 /// Opens the subrate that starts a segment with elements, after all code at a rate.
 fn begin(
     p: &mut Placer<'_>,
-    (side, level): (&Side, &Level),
+    (side, level): (&Side, &CursorLevel),
     elements: RateId,
     segments: RateId,
-) -> Lower<Spot> {
+) -> Lower<Point> {
     let lengths = level.segments.ok_or_else(no_root)?;
     let rates = &p.scope.plan.rates;
     let class = rates.now(level.class);
     let parent = rates.parent(class);
-    let beside = parent.filter(|parent| rates.output(lengths.0) != Some(*parent));
-    let lengths = Column {
-        beside,
+    let unfused_at = parent.filter(|parent| rates.output(lengths.0) != Some(*parent));
+    let lengths = InputColumn {
+        unfused_at,
         ..lengths.into()
     };
-    let spot = p.placed.tree.end(segments);
-    p.elt(lengths, spot)?;
+    let point = p.placed.tree.end(segments);
+    p.elt(lengths, point)?;
     let total = total(p, side, class);
     let node = p.placed.tree.rate(elements).node;
     let rate = p.open(PlacedRate {
@@ -369,7 +375,7 @@ fn begin(
         opening: Opening::Begins(elements, lengths, total),
         parts: Vec::new(),
     });
-    Ok(Spot::first(rate))
+    Ok(Point::first(rate))
 }
 
 /// Emits the root rate of a zip's loop.
@@ -428,9 +434,9 @@ pub fn emit_begin(
     e: &mut Emission<'_>,
     node: NodeId,
     rate: RateId,
-    (elements, lengths, total): (RateId, Column, Total),
+    (elements, lengths, total): (RateId, InputColumn, Total),
 ) -> Lower {
-    let at = e.placed.tree.child_spot(rate).ok_or_else(no_root)?;
+    let at = e.placed.tree.child_point(rate).ok_or_else(no_root)?;
     let len = e.elt(lengths, at)?;
     let comb = e.unhomed_comb(node);
     let rate = e.open_sub(comb, at.rate);
@@ -505,13 +511,18 @@ fn emit_most(e: &mut Emission<'_>, comb: CombId, most: &Most) -> Lower<Atom> {
 }
 
 /// Emits the checks that a zip's sides end together.
-pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, Length)]) -> Lower {
+pub fn emit_align(
+    e: &mut Emission<'_>,
+    id: NodeId,
+    point: Point,
+    lens: &[(usize, LengthSource)],
+) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     if sides::end_apart(e.scope.graph, id) {
         // The first side to end leaves the loop.
         let all = Const::bool(true).into();
-        e.values.tests.insert((class, spot.rate), all);
+        e.values.tests.insert((class, point.rate), all);
         return Ok(());
     }
     let states = states(e, id, comb, lens)?;
@@ -527,12 +538,12 @@ pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, 
         all = e.emit(comb, Section::Body, "all", Op::And, &both).into();
     }
     e.leave_unless(comb, all);
-    e.values.tests.insert((class, spot.rate), all);
+    e.values.tests.insert((class, point.rate), all);
     Ok(())
 }
 
 /// The state of an input of a zip.
-struct State {
+struct CursorState {
     /// Whether there is a further element.
     live: Atom,
     /// The number of elements, or a lower bound of it.
@@ -544,8 +555,8 @@ fn states(
     e: &mut Emission<'_>,
     zip: NodeId,
     comb: CombId,
-    lens: &[(usize, Length)],
-) -> Lower<Vec<State>> {
+    lens: &[(usize, LengthSource)],
+) -> Lower<Vec<CursorState>> {
     let sides = e.scope.plan.rates.sides(zip).unwrap_or_default();
     let zipped = e.placed.zipped(zip).ok_or_else(no_root)?;
     let before: Atom = e.index(zipped.attempts).into();
@@ -557,7 +568,7 @@ fn states(
             let count = e.length(*len, comb)?;
             let live = e.emit(comb, Section::Body, "live", Op::Lt, &[before, count]);
             let live = live.into();
-            states.push(State { live, count });
+            states.push(CursorState { live, count });
         } else if let Some(side) = sides.iter().position(|s| s.inputs[0] == k) {
             let rate = zipped.sides.get(side).and_then(|s| s.first());
             let live = rate.and_then(|r| e.values.live.get(r).copied());
@@ -565,7 +576,7 @@ fn states(
             let args = [live, behind.into(), before];
             let count = e.emit(comb, Section::Body, "count", Op::Select, &args);
             let count = count.into();
-            states.push(State { live, count });
+            states.push(CursorState { live, count });
         }
     }
     Ok(states)

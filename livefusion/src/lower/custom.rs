@@ -2,9 +2,9 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::fold::Carried as Accumulators;
+use super::fold::Accumulators;
 use super::operators;
-use super::placement::{DECISION, Placer, Spot};
+use super::placement::{DECISION, Placer, Point};
 use crate::ast::{Body, Kind, show_types};
 use crate::custom::Output;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ pub struct Template<'t, 'g> {
     e: &'t mut Emission<'g>,
     id: NodeId,
     at: Accumulators,
-    spot: Spot,
+    point: Point,
     given: Vec<Option<Atom>>,
     keep: Option<Atom>,
     /// Variables that its methods returned. Operands are these, or constants.
@@ -58,14 +58,14 @@ impl Template<'_, '_> {
         let Some(column) = columns.get(field as usize) else {
             return self.fault(format!("a field below {}", columns.len()), field);
         };
-        let elt = self.e.elt(*column, self.spot);
+        let elt = self.e.elt(*column, self.point);
         elt.map(|e| self.out(e)).map_err(|kind| self.error(kind))
     }
 
     /// Returns the current element's index (`u64`).
     pub fn index(&mut self) -> Atom {
         let class = self.e.scope.plan.rates.runs_at(self.id);
-        let index = self.e.position(class, self.spot.rate);
+        let index = self.e.position(class, self.point.rate);
         self.out(index)
     }
 
@@ -297,25 +297,25 @@ impl Template<'_, '_> {
 ///
 /// Its decision to keep an element is known from there on.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = p.spot_of(id, 0..1)?;
-    p.input_elts(id, 0..1, spot)?;
-    p.run(id, spot);
-    p.know((id, DECISION).into(), spot);
-    p.know_all(id, spot);
+    let point = p.point_of(id, 0..1)?;
+    p.input_elts(id, 0..1, point)?;
+    p.run(id, point);
+    p.know((id, DECISION).into(), point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Emits a user-defined combinator.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let graph = e.scope.graph;
     let Kind::Custom(custom) = &graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let owner = e.owner();
     let at = Accumulators {
         comb,
-        rate: spot.rate,
+        rate: point.rate,
         owner,
     };
     let width = graph.node(id).types.len();
@@ -323,7 +323,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         e,
         id,
         at,
-        spot,
+        point,
         given: vec![None; width],
         keep: None,
         made: FxHashSet::default(),
@@ -352,11 +352,11 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         }
         (Output::InStep(_), None) => {}
         (Output::Some(_), Some(test)) => {
-            e.values.set_column((id, DECISION).into(), spot, test);
+            e.values.set_column((id, DECISION).into(), point, test);
         }
         (_, Some(_)) => return Err(malformed("no `keep_if`", "one")),
         (_, None) => return Err(malformed("a `keep_if`", "none")),
     }
-    e.values.set_elts(id, spot, given);
+    e.values.set_elts(id, point, given);
     Ok(())
 }

@@ -14,8 +14,8 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{DECISION, Opening, Placer, Spot, no_root};
-use super::scope::{Column, Scope};
+use super::placement::{DECISION, Opening, Placer, Point, no_root};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, lengths, take_while};
 use crate::ast::{Body, Kind};
 use crate::fusion::rates::Selector;
@@ -29,8 +29,8 @@ use loop_lang::ir::{RateId, Section};
 /// are the input's.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let all = 0..p.scope.inputs(id).len();
-    let spot = p.spot_of(id, all.clone())?;
-    lengths::check_together(p, id, all, spot);
+    let point = p.point_of(id, all.clone())?;
+    lengths::check_together(p, id, all, point);
     Ok(())
 }
 
@@ -42,45 +42,45 @@ pub fn open(
     user: NodeId,
     class: ClassId,
     (parent, by): (ClassId, Selector),
-    needs: &[Spot],
-) -> Lower<Spot> {
+    needs: &[Point],
+) -> Lower<Point> {
     let node = by.combinator().unwrap_or(user);
     let is_apart = matches!(by, Selector::While(_)) && p.is_apart_from(node);
     if is_apart {
         let inside = p.go_inside(p.context_of(node));
-        p.spot(user, class, &[])?;
+        p.point(user, class, &[])?;
         p.go_inside(inside);
     }
     let tested = tested(&p.scope, parent, by);
     let mut all = p.needs(&tested);
     all.extend_from_slice(needs);
-    let mut spot = p.spot_for_child(user, parent, &all)?;
-    if p.is_decided(class, spot.rate) {
-        return Ok(p.open_within(node, spot, class, Opening::Decided));
+    let mut point = p.point_for_child(user, parent, &all)?;
+    if p.is_decided(class, point.rate) {
+        return Ok(p.open_within(node, point, class, Opening::Decided));
     }
     let ends = matches!(by, Selector::While(_)) && test(&p.scope, node).is_some();
-    if ends && p.is_in_cursor(spot.rate) {
-        spot = take_while::place_test(p, spot.rate);
+    if ends && p.is_in_cursor(point.rate) {
+        point = take_while::place_test(p, point.rate);
     }
-    p.elts(&tested, spot)?;
-    p.set_decided(class, spot);
-    let first = p.open_within(node, spot, class, Opening::Test(tested));
+    p.elts(&tested, point)?;
+    p.set_decided(class, point);
+    let first = p.open_within(node, point, class, Opening::Test(tested));
     if !is_apart {
         p.set_tells(first.rate);
     }
-    if ends && !p.is_in_cursor(spot.rate) {
+    if ends && !p.is_in_cursor(point.rate) {
         take_while::place_end(p, first.rate);
     }
     Ok(first)
 }
 
 /// The operands of a subrate's test.
-fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
+fn tested(scope: &LoopScope<'_>, parent: ClassId, by: Selector) -> Vec<InputColumn> {
     match by {
         Selector::Tags(field) => {
-            let beside = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
-            vec![Column {
-                beside,
+            let unfused_at = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
+            vec![InputColumn {
+                unfused_at,
                 ..field.into()
             }]
         }
@@ -93,7 +93,7 @@ fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
     }
 }
 
-fn test<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
+fn test<'g>(scope: &LoopScope<'g>, id: NodeId) -> Option<&'g Body> {
     match &scope.graph.node(id).kind {
         Kind::Filter(test) | Kind::TakeWhile { test, .. } => Some(test),
         _ => None,
@@ -103,7 +103,7 @@ fn test<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
 /// Emits the opening of a subrate.
 pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     let placed = e.placed.tree.rate(rate);
-    let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
+    let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_point(rate)) else {
         return Ok(());
     };
     let tests = take_while::stage_of_test(e, id, rate);

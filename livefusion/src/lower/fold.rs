@@ -25,7 +25,7 @@ use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::operators;
-use super::placement::{Opening, Placer, Spot};
+use super::placement::{Opening, Placer, Point};
 use crate::ast::{Body, Fold, FoldStyle, Kind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -36,19 +36,19 @@ use std::ops::Range;
 /// Places a fold in step with its inputs.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let all = 0..p.scope.inputs(id).len();
-    let spot = p.spot_of(id, all.clone())?;
-    p.input_elts(id, all, spot)?;
-    p.run(id, spot);
+    let point = p.point_of(id, all.clone())?;
+    p.input_elts(id, all, point)?;
+    p.run(id, point);
     Ok(())
 }
 
 /// Emits a fold.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::Fold(fold) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
     let (owner, all) = (e.owner(), 0..e.scope.inputs(id).len());
-    let values = fold_at(e, id, fold, all, (spot, owner))?;
+    let values = fold_at(e, id, fold, all, (point, owner))?;
     e.values.set_scalars(id, values);
     Ok(())
 }
@@ -61,16 +61,16 @@ pub(super) fn fold_at(
     id: NodeId,
     fold: &Fold,
     inputs: Range<usize>,
-    (spot, owner): (Spot, RateId),
+    (point, owner): (Point, RateId),
 ) -> Lower<Vec<Atom>> {
-    let comb = e.comb_at(id, spot);
-    let elements = elements(e, id, inputs, spot)?;
+    let comb = e.comb_at(id, point);
+    let elements = elements(e, id, inputs, point)?;
     let start = start(e, id, fold)?;
-    let f = Folding {
+    let f = FoldEmission {
         id,
-        carried: Carried {
+        carried: Accumulators {
             comb,
-            rate: spot.rate,
+            rate: point.rate,
             owner,
         },
         fold,
@@ -80,7 +80,7 @@ pub(super) fn fold_at(
     // The elements of a segment in a subrate are not counted. A flag tells whether there was one.
     let unseen = matches!(fold.style, FoldStyle::First)
         && f.carried.is_segmented(e)
-        && e.program.rate(spot.rate).kind.is_sub();
+        && e.program.rate(point.rate).kind.is_sub();
     match (&fold.style, plain(&fold.step)) {
         (FoldStyle::Sequential, _) => f.sequential(e),
         (FoldStyle::Exact(join), _) => f.joined(e, join, Order::Exact),
@@ -96,10 +96,10 @@ pub(super) fn elements(
     e: &mut Emission<'_>,
     id: NodeId,
     inputs: Range<usize>,
-    spot: Spot,
+    point: Point,
 ) -> Lower<Vec<Atom>> {
     let columns = e.scope.columns(id, inputs);
-    columns.into_iter().map(|c| e.elt(c, spot)).collect()
+    columns.into_iter().map(|c| e.elt(c, point)).collect()
 }
 
 /// Returns whether a fold's function uses captured values.
@@ -134,13 +134,13 @@ pub(super) fn start(e: &mut Emission<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<
 /// A combinator updates them at `rate`. The owner starts them: the root once, a nested rate with
 /// every segment.
 #[derive(Clone, Copy)]
-pub(super) struct Carried {
+pub(super) struct Accumulators {
     pub(super) comb: CombId,
     pub(super) rate: RateId,
     pub(super) owner: RateId,
 }
 
-impl Carried {
+impl Accumulators {
     /// Returns whether they restart with every segment.
     pub(super) fn is_segmented(&self, e: &Emission<'_>) -> bool {
         matches!(e.program.rate(self.owner).kind, RateKind::Nested { .. })
@@ -190,15 +190,15 @@ impl Carried {
     }
 }
 
-struct Folding<'f> {
+struct FoldEmission<'f> {
     id: NodeId,
-    carried: Carried,
+    carried: Accumulators,
     fold: &'f Fold,
     elements: Vec<Atom>,
     start: Vec<Atom>,
 }
 
-impl Folding<'_> {
+impl FoldEmission<'_> {
     fn types(&self) -> Vec<Ty> {
         self.fold.step.result_types().into_vec()
     }
@@ -258,7 +258,7 @@ impl Folding<'_> {
     /// Checks that `fold1` has an element: the length or count of the rate or of the segment must
     /// not be 0.
     fn check_nonempty(&self, e: &mut Emission<'_>) {
-        let Carried { comb, rate, .. } = self.carried;
+        let Accumulators { comb, rate, .. } = self.carried;
         if !self.has_all(e) {
             return;
         }

@@ -4,12 +4,12 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Act, Length, Opening, Placer, Spot, no_root};
-use super::scope::{Column, Scope};
+use super::placement::{Act, LengthSource, Opening, Placer, Point, no_root};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, Source};
 use crate::ast::{Kind, Len};
 use crate::fusion::ClassId;
-use crate::fusion::pull::Extent;
+use crate::fusion::inline::KnownExtent;
 use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -18,43 +18,43 @@ use loop_lang::ir::*;
 ///
 /// Generators are `generate`, `iota` and `replicate`. Gathers read other arrays by index.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if let Some(columns) = p.scope.mirrored(id) {
-        return place_mirrored(p, id, &columns);
+    if let Some(columns) = p.scope.reversed(id) {
+        return place_reversed(p, id, &columns);
     }
     p.enter(id, &[id])?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = p.spot(id, class, &[])?;
-    place_at(p, (id, 0).into(), spot)?;
+    let point = p.point(id, class, &[])?;
+    place_at(p, (id, 0).into(), point)?;
     Ok(())
 }
 
 /// Places a `reverse` in the loop of its source.
-fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower {
+fn place_reversed(p: &mut Placer<'_>, id: NodeId, columns: &[InputColumn]) -> Lower {
     let makers: Vec<NodeId> = columns.iter().map(|c| c.field.0).collect();
     p.enter(id, &makers)?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let needs = p.needs(columns);
-    let spot = p.spot(id, class, &needs)?;
+    let point = p.point(id, class, &needs)?;
     for (field, demanded) in p.scope.demanded(id).into_iter().enumerate() {
         if demanded {
-            p.elt(columns[field], spot)?;
+            p.elt(columns[field], point)?;
         }
     }
-    p.run(id, spot);
-    p.know_all(id, spot);
+    p.run(id, point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Emits a `reverse` in the loop of its source.
 ///
 /// Its elements are those of its source.
-pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
-    e.comb_at(id, spot);
-    let columns = e.scope.mirrored(id).unwrap_or_default();
+pub fn emit_reversed(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+    e.comb_at(id, point);
+    let columns = e.scope.reversed(id).unwrap_or_default();
     let demanded = e.scope.demanded(id);
     for (field, column) in (0..).zip(columns).filter(|(f, _)| demanded[*f as usize]) {
-        let value = e.elt(column, spot)?;
-        e.values.set_column((id, field).into(), spot, value);
+        let value = e.elt(column, point)?;
+        e.values.set_column((id, field).into(), point, value);
     }
     Ok(())
 }
@@ -81,28 +81,31 @@ pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
 ///
 /// They are computed in the generator's rate around the use. For an unfused input, the rate is the
 /// consumer's. Returns the program point of their definition.
-pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
+pub fn place_at(p: &mut Placer<'_>, column: InputColumn, at: Point) -> Lower<Point> {
     let id = column.field.0;
     let array = indexed_here(p, id);
     let own = match array {
         Some((_, class)) => class,
         None => p.scope.plan.rates.output(id).ok_or_else(no_root)?,
     };
-    let around = p.placed.tree.around(at.rate, column.beside.unwrap_or(own));
-    let spot = match around {
-        Some(rate) => Spot::first(rate),
-        None => Spot::first(p.root()?),
+    let around = p
+        .placed
+        .tree
+        .around(at.rate, column.unfused_at.unwrap_or(own));
+    let point = match around {
+        Some(rate) => Point::first(rate),
+        None => Point::first(p.root()?),
     };
     let len = array.is_none().then(|| p.generator_len(id));
-    if column.beside.is_none() {
-        p.runs_over(id, spot);
+    if column.unfused_at.is_none() {
+        p.runs_over(id, point);
     }
-    p.act(id, Act::Generate(column, spot, len));
+    p.act(id, Act::Generate(column, point, len));
     for field in 0..p.scope.graph.node(id).types.len() as u32 {
         let field = (id, field);
-        p.know(Column { field, ..column }, spot);
+        p.know(InputColumn { field, ..column }, point);
     }
-    Ok(spot)
+    Ok(point)
 }
 
 /// The array that a generator counts, if this loop has the array's rate. Then its length need not
@@ -111,11 +114,11 @@ fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
     let (graph, plan) = (p.scope.graph, p.scope.plan);
     let array = indexed_array(graph, id)?;
     let class = plan.rates.output(array)?;
-    (!is_told(&p.scope, id) || p.placed.tree.is_open(class)).then_some((array, class))
+    (!is_known_at_entry(&p.scope, id) || p.placed.tree.is_open(class)).then_some((array, class))
 }
 
 /// Returns whether a generator's length is known at loop entry.
-pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
+pub fn is_known_at_entry(scope: &LoopScope<'_>, id: NodeId) -> bool {
     let length = scope.graph.nodes[id.index()].length;
     length.is_none_or(|by| is_made_before(scope, by))
 }
@@ -124,74 +127,83 @@ pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
 ///
 /// This holds for all lengths that a loop makes or consumes. But a zip in a later loop may have an
 /// input whose length this loop computes.
-pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
+pub fn is_there(scope: &LoopScope<'_>, length: LengthSource) -> bool {
     let made_before = |n: NodeId| is_made_before(scope, n);
     match length {
-        Length::Scalar((n, _)) => made_before(n),
-        Length::Checked(id) => {
+        LengthSource::Scalar((n, _)) => made_before(n),
+        LengthSource::Checked(id) => {
             let captures = scope.graph.nodes[id.index()].captures.first();
             let captured = captures.into_iter().flatten();
             let mut fields = captured.flat_map(|n| scope.graph.fields(*n));
-            fields.all(|(n, _)| match scope.plan.pulls.stands_for_others(n) {
-                true => scope.plan.pulls.behind(n).iter().copied().all(made_before),
+            fields.all(|(n, _)| match scope.plan.inlining.stands_for_others(n) {
+                true => scope
+                    .plan
+                    .inlining
+                    .behind(n)
+                    .iter()
+                    .copied()
+                    .all(made_before),
                 false => made_before(n),
             })
         }
-        Length::Row(lengths) | Length::Rows(lengths) => {
-            let behind = scope.plan.pulls.behind(lengths.0).iter();
+        LengthSource::Row(lengths) | LengthSource::Rows(lengths) => {
+            let behind = scope.plan.inlining.behind(lengths.0).iter();
             behind.copied().all(made_before)
         }
-        Length::Array(_) | Length::Param(_) | Length::Nothing => true,
+        LengthSource::Array(_) | LengthSource::Param(_) | LengthSource::Nothing => true,
     }
 }
 
 /// Whether only earlier loops make a node.
-fn is_made_before(scope: &Scope<'_>, id: NodeId) -> bool {
+fn is_made_before(scope: &LoopScope<'_>, id: NodeId) -> bool {
     scope.plan.loop_of[id.index()].is_none_or(|l| l < scope.at)
 }
 
 /// Returns the length of a generator as known at loop entry.
-pub fn length(scope: &Scope<'_>, id: NodeId) -> Length {
+pub fn length(scope: &LoopScope<'_>, id: NodeId) -> LengthSource {
     let node = &scope.graph.nodes[id.index()];
     match (&node.node.kind, node.length) {
         (Kind::Generate(Len::Delayed(_), _), Some(by)) => {
             delayed(scope, scope.graph.resolve(by, 0))
         }
-        (Kind::Generate(Len::Checked(_), _), _) => Length::Checked(id),
-        _ => Length::Param(Source::Length(id)),
+        (Kind::Generate(Len::Checked(_), _), _) => LengthSource::Checked(id),
+        _ => LengthSource::Param(Source::Length(id)),
     }
 }
 
 /// Returns the length of an inlined array (an index function).
-pub fn length_of_pulled(scope: &Scope<'_>, array: NodeId) -> Option<Length> {
-    let pulls = &scope.plan.pulls;
+pub fn length_of_inlined(scope: &LoopScope<'_>, array: NodeId) -> Option<LengthSource> {
+    let inlining = &scope.plan.inlining;
     Some(
-        match pulls.extent(array).filter(|_| pulls.is_pulled(array))? {
-            Extent::Of(array) => Length::Param(Source::Length(array)),
-            Extent::Scalar(field) => delayed(scope, field),
-            Extent::Rows(lengths) => Length::Rows(lengths),
+        match inlining
+            .extent(array)
+            .filter(|_| inlining.is_inlined(array))?
+        {
+            KnownExtent::Of(array) => LengthSource::Param(Source::Length(array)),
+            KnownExtent::Scalar(field) => delayed(scope, field),
+            KnownExtent::Rows(lengths) => LengthSource::Rows(lengths),
         },
     )
 }
 
 /// A delayed length. It is a parameter if it is the length of an array with a known length.
-fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
+fn delayed(scope: &LoopScope<'_>, mut field: FieldRef) -> LengthSource {
     loop {
         let node = &scope.graph.nodes[field.0.index()];
         let known = match node.node.kind {
-            Kind::Len if !node.leaf => scope.plan.pulls.own_extent(node.inputs[0]),
+            Kind::Len if !node.leaf => scope.plan.inlining.own_extent(node.inputs[0]),
             _ => None,
         };
         match known {
-            Some(Extent::Of(array)) => return Length::Param(Source::Length(array)),
-            Some(Extent::Scalar(other)) => field = other,
-            Some(Extent::Rows(_)) | None => return Length::Scalar(field),
+            Some(KnownExtent::Of(array)) => return LengthSource::Param(Source::Length(array)),
+            Some(KnownExtent::Scalar(other)) => field = other,
+            Some(KnownExtent::Rows(_)) | None => return LengthSource::Scalar(field),
         }
     }
 }
 
 /// Emits the root rate over a generator's indices.
-pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
+pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: LengthSource) -> Lower {
     let comb = e.unhomed_comb(id);
     let bound = e.length(len, comb)?;
     e.open_root(comb, bound);
@@ -199,13 +211,18 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
 }
 
 /// Emits a generator's elements at a rate's counter.
-pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length>) -> Lower {
+pub fn emit(
+    e: &mut Emission<'_>,
+    column: InputColumn,
+    point: Point,
+    len: Option<LengthSource>,
+) -> Lower {
     let id = column.field.0;
     let Kind::Generate(_, body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
-    let index = e.index_of(column, spot.rate);
+    let comb = e.comb_at(id, point);
+    let index = e.index_of(column, point.rate);
     if let Some(len) = len {
         e.length(len, comb)?;
     }
@@ -213,7 +230,8 @@ pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length
     let values = body::inline(e, &inline, body, &[index], "elt")?;
     for (field, value) in values.into_iter().enumerate() {
         let field = (id, field as u32);
-        e.values.set_column(Column { field, ..column }, spot, value);
+        e.values
+            .set_column(InputColumn { field, ..column }, point, value);
     }
     Ok(())
 }

@@ -19,7 +19,7 @@
 //! array in memory is read at a subrate's count, the first missing element traps.
 
 use super::emission::Emission;
-use super::placement::{Act, Check, Context, Count, Length, Of, Placer, Spot};
+use super::placement::{Act, Check, Context, Count, CountOf, LengthSource, Placer, Point};
 use super::{Lower, Source, generate, take_while};
 use crate::ast::{BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
@@ -34,7 +34,7 @@ use std::ops::Range;
 /// Checks the lengths of inputs that are consumed together at a program point.
 ///
 /// They must have as many elements as the class there.
-pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     // A single input needs no check.
     if inputs.len() > 1 {
         check(p, id, inputs, at);
@@ -42,7 +42,7 @@ pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: 
 }
 
 /// Checks each of these inputs against the class of the rate at a point.
-pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     let rate = p.placed.tree.elements_of(at.rate);
     let opening = &p.placed.tree.rate(rate).opening;
     let class = p.scope.consumes_at(id);
@@ -82,7 +82,7 @@ fn equal(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>) {
             same(p, id, got, expected);
         }
         for n in [*other, id] {
-            let own = |n: NodeId| rates.own(n).map(Of::Own);
+            let own = |n: NodeId| rates.own(n).map(CountOf::Own);
             p.lengths().agreed.unite(own(*first), own(n));
         }
     }
@@ -100,7 +100,7 @@ fn has_all(p: &Placer<'_>, id: NodeId, rate: RateId) -> bool {
 }
 
 /// Adds a check that two lengths known at loop entry are equal.
-fn same(p: &mut Placer<'_>, by: NodeId, got: Length, expected: Length) {
+fn same(p: &mut Placer<'_>, by: NodeId, got: LengthSource, expected: LengthSource) {
     if expected != got {
         p.act(by, Act::Check(Check::Same(got, expected)));
     }
@@ -108,7 +108,7 @@ fn same(p: &mut Placer<'_>, by: NodeId, got: Length, expected: Length) {
 
 /// Adds a check of the total number of elements of a nested rate. Skips it if this rate, or an
 /// earlier one over the same segments, has it.
-fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
+fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: LengthSource) {
     let class = p.class_in_context(rate);
     if class.is_some_and(|class| p.lengths().first_check(class, len)) {
         let check = Check::Visited(rate, len);
@@ -118,14 +118,14 @@ fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
 
 /// Checks inputs of a subrate. Fused inputs have its length by construction; arrays in memory are
 /// read at its count.
-fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Point) {
     let rates = &p.scope.plan.rates;
-    let on_first = rates.is_beside(id, inputs.start);
+    let on_first = rates.is_unfused(id, inputs.start);
     let kind = match p.scope.graph.node(id).kind.facts().by_segments.cut() {
         true => TrapKind::Segments,
         false => TrapKind::LengthMismatch,
     };
-    for k in inputs.filter(|k| rates.is_beside(id, *k)) {
+    for k in inputs.filter(|k| rates.is_unfused(id, *k)) {
         if let Some(len) = p.len(p.scope.inputs(id)[k]) {
             let expects_array = kind == TrapKind::LengthMismatch && !on_first;
             let count = Count {
@@ -145,18 +145,18 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
 /// Checks the arrays whose lengths were assumed to be totals of segments.
 ///
 /// Skips arrays that their consumers in this loop have checked.
-pub fn check_told(p: &mut Placer<'_>) {
-    for told in std::mem::take(&mut p.lengths().told) {
-        let class = p.class_in_context(told.rate);
-        if !class.is_some_and(|class| p.lengths().is_checked(class, told.leaf)) {
+pub fn check_assumed(p: &mut Placer<'_>) {
+    for assumed in std::mem::take(&mut p.lengths().assumed) {
+        let class = p.class_in_context(assumed.rate);
+        if !class.is_some_and(|class| p.lengths().is_checked(class, assumed.leaf)) {
             let rates = &p.scope.plan.rates;
-            let own = rates.own(told.leaf).zip(class.map(|(class, _)| class));
+            let own = rates.own(assumed.leaf).zip(class.map(|(class, _)| class));
             let by = own.map(|(own, class)| rates.joined_by(own, class));
             let by = by.and_then(|by| by.first().copied());
-            let len = Length::Param(Source::Length(told.leaf));
-            visited(p, by.unwrap_or(told.by), told.rate, len);
+            let len = LengthSource::Param(Source::Length(assumed.leaf));
+            visited(p, by.unwrap_or(assumed.by), assumed.rate, len);
         }
-        agree(p, told.leaf, told.rate);
+        agree(p, assumed.leaf, assumed.rate);
     }
 }
 
@@ -192,7 +192,7 @@ pub fn check_all(p: &mut Placer<'_>) {
         };
         if p.lengths()
             .agreed
-            .are_equal(Of::Own(own), Of::Class(class, context))
+            .are_equal(CountOf::Own(own), CountOf::Class(class, context))
         {
             continue;
         }
@@ -230,7 +230,12 @@ pub fn check_all(p: &mut Placer<'_>) {
 /// Checks a zip's own inputs against each other. Skips inputs whose lengths are not known here, or
 /// are the loop's. So the trap reports the zip's own lengths before it reports the loop's. If the
 /// zip is in a later loop, its other input may depend on a length that this loop computes.
-fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
+fn check_own(
+    p: &mut Placer<'_>,
+    by: NodeId,
+    (own, len): (ClassId, LengthSource),
+    bound: LengthSource,
+) {
     let rates = &p.scope.plan.rates;
     let is_it = |n: &NodeId| rates.own(*n) == Some(own);
     let in_step = |n: &NodeId| rates.output(*n) == Some(rates.now(own));
@@ -244,14 +249,14 @@ fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), boun
         return;
     };
     let scope = p.scope;
-    let new = |l: &Length| ![len, bound, Length::Nothing].contains(l);
-    let there = |l: &Length| new(l) && generate::is_there(&scope, *l);
-    let Some(beside) = p.len(inputs[other]).filter(there) else {
+    let new = |l: &LengthSource| ![len, bound, LengthSource::Nothing].contains(l);
+    let there = |l: &LengthSource| new(l) && generate::is_there(&scope, *l);
+    let Some(other_len) = p.len(inputs[other]).filter(there) else {
         return;
     };
     match other < at {
-        true => same(p, by, len, beside),
-        false => same(p, by, beside, len),
+        true => same(p, by, len, other_len),
+        false => same(p, by, other_len, len),
     }
 }
 
@@ -289,7 +294,7 @@ impl Alike {
         let all = self.0.get(&rate)?.iter().copied();
         let agreed = &mut p.lengths().agreed;
         let mut equal =
-            all.filter(|own| agreed.are_equal(Of::Own(*own), Of::Class(class, context)));
+            all.filter(|own| agreed.are_equal(CountOf::Own(*own), CountOf::Class(class, context)));
         equal.next()
     }
 }
@@ -315,8 +320,8 @@ pub fn check_rows(p: &mut Placer<'_>, id: NodeId) {
             return;
         }
         let each = |rows| match uniform_value(graph, rows) {
-            Some(Uniform::Scalar(field)) => Some(Length::Scalar(field)),
-            Some(Uniform::Literal(..)) => Some(Length::Row(rows)),
+            Some(Uniform::Scalar(field)) => Some(LengthSource::Scalar(field)),
+            Some(Uniform::Literal(..)) => Some(LengthSource::Row(rows)),
             None => None,
         };
         if !graph.algebra.are_equal_rows(own, rows)
@@ -344,9 +349,9 @@ pub fn check_rows(p: &mut Placer<'_>, id: NodeId) {
 
 /// Notes that a node has as many elements as a rate.
 fn agree(p: &mut Placer<'_>, id: NodeId, rate: RateId) {
-    let own = p.scope.plan.rates.own(id).map(Of::Own);
+    let own = p.scope.plan.rates.own(id).map(CountOf::Own);
     let class = p.class_in_context(rate);
-    let class = class.map(|(class, context)| Of::Class(class, context));
+    let class = class.map(|(class, context)| CountOf::Class(class, context));
     p.lengths().agreed.unite(own, class);
 }
 

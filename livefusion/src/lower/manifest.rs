@@ -6,14 +6,14 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::{Length, Spot};
-use super::scope::Column;
+use super::placement::{LengthSource, Point};
+use super::scope::InputColumn;
 use crate::sharing::FieldRef;
 
 /// Emits the root rate over an array in memory.
 pub fn emit_open(e: &mut Emission<'_>, field: FieldRef) -> Lower {
     let comb = e.unhomed_comb(field.0);
-    let bound = e.length(Length::Array(field), comb)?;
+    let bound = e.length(LengthSource::Array(field), comb)?;
     e.open_root(comb, bound);
     Ok(())
 }
@@ -21,8 +21,8 @@ pub fn emit_open(e: &mut Emission<'_>, field: FieldRef) -> Lower {
 /// Emits the read of a column's current element.
 ///
 /// The index is a rate's counter, or a subrate's count.
-pub fn emit_read(e: &mut Emission<'_>, column: Column, spot: Spot) {
-    e.comb_at(column.field.0, spot);
+pub fn emit_read(e: &mut Emission<'_>, column: InputColumn, point: Point) {
+    e.comb_at(column.field.0, point);
     let array = e.array(column.field);
-    e.read_here(column, array, spot, "elt");
+    e.read_here(column, array, point, "elt");
 }

@@ -6,8 +6,8 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Placer, Spot};
-use super::scope::Column;
+use super::placement::{Placer, Point};
+use super::scope::InputColumn;
 use super::{Lower, zip};
 use crate::ast::Kind;
 use crate::sharing::NodeId;
@@ -25,32 +25,32 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let inputs = p.scope.inputs(id);
     p.make_fields(id, inputs.len() > 1, |p, fields, is_first| {
         let used = body::used_params(body, Some(fields)).into_iter();
-        let used: Vec<Column> = used.map(|k| columns[k]).collect();
-        let spot = match is_first {
+        let used: Vec<InputColumn> = used.map(|k| columns[k]).collect();
+        let point = match is_first {
             true => zip::place_inputs(p, id, &used)?,
             false => {
                 p.enter(id, inputs)?;
-                p.spot_where(id, &used)?
+                p.point_where(id, &used)?
             }
         };
-        p.elts(&used, spot)?;
-        Ok(spot)
+        p.elts(&used, point)?;
+        Ok(point)
     })
 }
 
 /// Emits some fields of a map.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point, fields: &[bool]) -> Lower {
     let Kind::Map(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let columns = e.scope.all_columns(id);
     let inline = Inline {
         wanted: Some(fields.to_vec()),
         ..Inline::new(id, 0, comb, Section::Body)
     };
-    let args = body::used_args(e, &inline, body, &columns, spot)?;
+    let args = body::used_args(e, &inline, body, &columns, point)?;
     let values = body::inline(e, &inline, body, &args, "elt")?;
-    e.values.set_elts(id, spot, values);
+    e.values.set_elts(id, point, values);
     Ok(())
 }

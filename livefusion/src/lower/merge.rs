@@ -15,9 +15,9 @@
 
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Act, Length, Opening, PlacedRate, Placer, Sided, Spot, no_root};
-use super::pull::{self, Known};
-use super::scope::{Column, Scope};
+use super::placement::{Act, LengthSource, Opening, PlacedRate, Placer, Point, Sided, no_root};
+use super::reads::{self, KnownElements};
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, cursor};
 use crate::ast::{Body, Kind, MERGE_CHECK};
 use crate::sharing::{FieldRef, NodeId};
@@ -51,30 +51,30 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
         return Ok(());
     };
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = cursor::place_sides(p, id)?;
+    let point = cursor::place_sides(p, id)?;
     let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
     for (column, input) in used_columns(&p.scope, id, body).into_iter().flatten() {
         if let Some(side) = side_of(&p.scope, id, input) {
-            p.deliver_to(column, zipped.sides[side][0], spot)?;
+            p.deliver_to(column, zipped.sides[side][0], point)?;
         }
     }
     let lens = cursor::lengths_in_memory(p, id);
-    p.act(id, Act::Align(spot, lens));
-    p.know_all(id, spot);
-    p.set_decided(class, spot);
-    p.spot(id, class, &[])?;
+    p.act(id, Act::Align(point, lens));
+    p.know_all(id, point);
+    p.set_decided(class, point);
+    p.point(id, class, &[])?;
     Ok(())
 }
 
 /// The side that delivers an input, if any.
-fn side_of(scope: &Scope<'_>, id: NodeId, input: usize) -> Option<usize> {
+fn side_of(scope: &LoopScope<'_>, id: NodeId, input: usize) -> Option<usize> {
     let mut sides = scope.plan.rates.sides(id)?.iter();
     sides.position(|s| s.inputs.contains(&input))
 }
 
 /// A mask of the demanded results of the body. The choices of inputs and the length check are
 /// always demanded.
-fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
+fn wanted(scope: &LoopScope<'_>, id: NodeId) -> Vec<bool> {
     let always = scope.inputs(id).len() + MERGE_CHECK;
     let mut wanted = vec![true; always];
     wanted.extend(scope.demanded(id));
@@ -82,10 +82,14 @@ fn wanted(scope: &Scope<'_>, id: NodeId) -> Vec<bool> {
 }
 
 /// For each parameter of the body: its column and input, if the parameter is used and is a column.
-fn used_columns(scope: &Scope<'_>, id: NodeId, body: &Body) -> Vec<Option<(Column, usize)>> {
+fn used_columns(
+    scope: &LoopScope<'_>,
+    id: NodeId,
+    body: &Body,
+) -> Vec<Option<(InputColumn, usize)>> {
     let inputs = 0..scope.inputs(id).len();
     let of_input = |k: usize| scope.columns(id, k..k + 1).into_iter().map(move |c| (c, k));
-    let columns: Vec<(Column, usize)> = inputs.flat_map(of_input).collect();
+    let columns: Vec<(InputColumn, usize)> = inputs.flat_map(of_input).collect();
     let used = body::used_params(body, Some(&wanted(scope, id)));
     let is_used = |k: usize| used.contains(&k);
     let columns = columns.into_iter().enumerate();
@@ -107,7 +111,7 @@ pub fn emit_needed(e: &mut Emission<'_>, merge: NodeId, rate: RateId) {
 }
 
 /// An input of a merge, in an attempt.
-struct Input {
+struct MergeInput {
     /// Whether it has an element.
     live: Atom,
     /// Its state: a flag that asks for the next element, or a position.
@@ -119,28 +123,29 @@ pub fn emit(
     e: &mut Emission<'_>,
     id: NodeId,
     body: &Body,
-    (spot, lens): (Spot, &[(usize, Length)]),
+    (point, lens): (Point, &[(usize, LengthSource)]),
 ) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     let columns = used_columns(&e.scope, id, body);
     let mut inputs = Vec::new();
     for k in 0..e.scope.inputs(id).len() {
-        let own = |c: &Option<(Column, usize)>| c.filter(|(_, input)| *input == k).map(|c| c.0);
-        let own: Vec<(usize, Column)> = columns
+        let own =
+            |c: &Option<(InputColumn, usize)>| c.filter(|(_, input)| *input == k).map(|c| c.0);
+        let own: Vec<(usize, InputColumn)> = columns
             .iter()
             .enumerate()
             .filter_map(|(at, c)| Some((at, own(c)?)))
             .collect();
         let input = match lens.iter().find(|(input, _)| *input == k) {
             Some((_, len)) => at_position(e, comb, (*len, &own), &mut args)?,
-            None => on_side(e, (id, k), (spot, &own), &mut args)?,
+            None => on_side(e, (id, k), (point, &own), &mut args)?,
         };
         args[columns.len() + k] = input.live;
         inputs.push(input);
     }
-    args[columns.len() + inputs.len()] = e.index(spot.rate).into();
+    args[columns.len() + inputs.len()] = e.index(point.rate).into();
     let inline = Inline {
         wanted: Some(wanted(&e.scope, id)),
         ..Inline::new(id, 0, comb, Section::Body)
@@ -150,7 +155,7 @@ pub fn emit(
     for (input, take) in inputs.iter().zip(&values) {
         let both = [*take, input.live];
         let take: Atom = e.emit(comb, Section::Body, "take", Op::And, &both).into();
-        go_on(e, comb, spot.rate, (input.goes_on, take))?;
+        go_on(e, comb, point.rate, (input.goes_on, take))?;
         any = Some(match any {
             Some(any) => {
                 let either = [any, take];
@@ -176,9 +181,9 @@ pub fn emit(
     }
     e.leave_unless(comb, any);
     let all = Const::bool(true).into();
-    e.values.tests.insert((class, spot.rate), all);
+    e.values.tests.insert((class, point.rate), all);
     let element = values[inputs.len() + MERGE_CHECK..].iter().copied();
-    e.values.set_elts(id, spot, element);
+    e.values.set_elts(id, point, element);
     Ok(())
 }
 
@@ -186,19 +191,19 @@ pub fn emit(
 fn on_side(
     e: &mut Emission<'_>,
     (id, input): (NodeId, usize),
-    (spot, columns): (Spot, &[(usize, Column)]),
+    (point, columns): (Point, &[(usize, InputColumn)]),
     args: &mut [Atom],
-) -> Lower<Input> {
+) -> Lower<MergeInput> {
     let zipped = e.placed.zipped(id).ok_or_else(no_root)?;
     let side = side_of(&e.scope, id, input).ok_or_else(no_root)?;
     let cursor = *zipped.sides[side].first().ok_or_else(no_root)?;
-    let asks = e.placed.tree.parent(cursor);
+    let subrate = e.placed.tree.parent(cursor);
     let live = e.values.live.get(&cursor).copied().ok_or_else(no_root)?;
-    let need = asks.and_then(|r| e.values.needed.get(&r).copied());
+    let need = subrate.and_then(|r| e.values.needed.get(&r).copied());
     for (at, column) in columns {
-        args[*at] = e.elt(*column, spot)?;
+        args[*at] = e.elt(*column, point)?;
     }
-    Ok(Input {
+    Ok(MergeInput {
         live: live.into(),
         goes_on: need.ok_or_else(no_root)?,
     })
@@ -208,16 +213,16 @@ fn on_side(
 fn at_position(
     e: &mut Emission<'_>,
     comb: CombId,
-    (len, columns): (Length, &[(usize, Column)]),
+    (len, columns): (LengthSource, &[(usize, InputColumn)]),
     args: &mut [Atom],
-) -> Lower<Input> {
+) -> Lower<MergeInput> {
     let len = e.length(len, comb)?;
     let at = e.scalar("at", comb, Ty::U64);
     let zero = Const::u64(0).into();
     e.push(comb, Section::Init, StmtKind::Carry(at, zero));
     let more = [at.into(), len];
     let live = e.emit(comb, Section::Body, "live", Op::Lt, &more);
-    let mut known = Known::default();
+    let mut known = KnownElements::default();
     known.open();
     let mut stmts = Vec::new();
     for (_, column) in columns {
@@ -226,14 +231,14 @@ fn at_position(
         let mut fields: Vec<u32> = of_it.map(|(_, c)| c.field.1).collect();
         fields.retain(|f| known.get((array, *f), at.into()).is_none());
         let place = (at.into(), live.into());
-        pull::elements_inside(e, &mut known, (array, &fields), place, comb, &mut stmts)?;
+        reads::elements_inside(e, &mut known, (array, &fields), place, comb, &mut stmts)?;
     }
     e.push_all(comb, Section::Body, stmts);
     for (k, column) in columns {
         let field: FieldRef = column.field;
         args[*k] = known.get(field, at.into()).ok_or_else(no_root)?;
     }
-    Ok(Input {
+    Ok(MergeInput {
         live: live.into(),
         goes_on: at,
     })

@@ -27,7 +27,7 @@
 //! | [`compute`] | delayed scalars computed from others, lengths |
 //! | [`output`] | results: arrays in memory and delayed scalars |
 //!
-//! [`scope`] is a loop's view of its plan. [`body`] inlines a closure's terms. [`pull`] computes
+//! [`scope`] is a loop's view of its plan. [`body`] inlines a closure's terms. [`reads`] computes
 //! inlined arrays (index functions) at an index. [`operators`] recognises operators that may be
 //! reassociated.
 
@@ -47,7 +47,7 @@ mod merge;
 mod operators;
 mod output;
 mod placement;
-mod pull;
+mod reads;
 mod scan;
 mod scatter;
 mod scope;
@@ -156,7 +156,7 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
 /// Placing succeeds for every plan of the planner.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     let order = in_order(graph, plan, at);
-    let scope = scope::Scope {
+    let scope = scope::LoopScope {
         graph,
         plan,
         at,
@@ -179,7 +179,7 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     }
     p.go_inside(None);
     output::place(&mut p).map_err(forced)?;
-    lengths::check_told(&mut p);
+    lengths::check_assumed(&mut p);
     lengths::check_all(&mut p);
     cursor::place_deliveries(&mut p).map_err(forced)?;
     p.place_exits();
@@ -206,7 +206,7 @@ fn emit(
     placement: &Placement,
     naming: Naming<'_>,
 ) -> Result<Lowered> {
-    let scope = scope::Scope {
+    let scope = scope::LoopScope {
         graph,
         plan,
         at,
@@ -252,7 +252,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                 let deciding = plan.rates.deciding_above(n, plan.loops[at].root);
                 let before = deciding.into_iter().chain(inputs);
                 // The first zip of the same inputs defines the program point of its co-consumers.
-                let before = before.chain(plan.rates.twin_of(n));
+                let before = before.chain(plan.rates.equal_zip(n));
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }
         }
@@ -311,26 +311,28 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Bound(most) => cursor::emit_bound(e, id, most.as_ref()),
-        Act::Read(column, spot) => {
-            manifest::emit_read(e, *column, *spot);
+        Act::Read(column, point) => {
+            manifest::emit_read(e, *column, *point);
             Ok(())
         }
-        Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
-        Act::Keep(field, spot, room, takes) => e.keep((id, *field), *spot, (*room, takes)),
-        Act::Memory(field, rooms, takes) => {
-            e.make((id, *field), rooms, takes);
+        Act::Generate(column, point, len) => generate::emit(e, *column, *point, *len),
+        Act::Keep(field, point, capacity, takes) => {
+            e.keep((id, *field), *point, (*capacity, takes))
+        }
+        Act::Memory(field, capacities, takes) => {
+            e.make((id, *field), capacities, takes);
             Ok(())
         }
-        Act::Reread(field, spot) => e.reread((id, *field), *spot),
-        Act::Hand(field, over, from, to) => e.hand((id, *field), *over, (*from, *to)),
+        Act::Reread(field, point) => e.reread((id, *field), *point),
+        Act::Contract(field, over, from, to) => e.contract((id, *field), *over, (*from, *to)),
         Act::Deliver(delivery) => e.deliver(*delivery),
-        Act::Align(spot, lens) => match &e.scope.graph.node(id).kind {
-            Kind::Merge(body) => merge::emit(e, id, body, (*spot, lens)),
-            _ => cursor::emit_align(e, id, *spot, lens),
+        Act::Align(point, lens) => match &e.scope.graph.node(id).kind {
+            Kind::Merge(body) => merge::emit(e, id, body, (*point, lens)),
+            _ => cursor::emit_align(e, id, *point, lens),
         },
-        Act::Run(spot) => emit_node(e, id, *spot),
+        Act::Run(point) => emit_node(e, id, *point),
         Act::Sort(passes) => sort::emit(e, id, *passes),
-        Act::Make(spot, fields) => emit_fields(e, id, *spot, fields),
+        Act::Make(point, fields) => emit_fields(e, id, *point, fields),
         Act::Finish => match e.scope.graph.node(id).kind {
             Kind::ScanTotal => scan::emit_total(e, id),
             _ => compute::emit(e, id),
@@ -374,29 +376,34 @@ fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     }
 }
 
-fn emit_fields(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot, fields: &[bool]) -> Lower {
+fn emit_fields(
+    e: &mut Emission<'_>,
+    id: NodeId,
+    point: placement::Point,
+    fields: &[bool],
+) -> Lower {
     match &e.scope.graph.node(id).kind {
-        Kind::Expand(_) => segments::emit_expand(e, id, spot, fields),
-        _ => map::emit(e, id, spot, fields),
+        Kind::Expand(_) => segments::emit_expand(e, id, point, fields),
+        _ => map::emit(e, id, point, fields),
     }
 }
 
-fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
+fn emit_node(e: &mut Emission<'_>, id: NodeId, point: placement::Point) -> Lower {
     match &e.scope.graph.node(id).kind {
-        Kind::Map(_) | Kind::Expand(_) => emit_fields(e, id, spot, &e.scope.demanded(id)),
-        Kind::Append => append::emit(e, id, spot),
-        Kind::Zip => zip::emit(e, id, spot),
-        Kind::ZipShortest => zip_shortest::emit(e, id, spot),
-        Kind::Fold(_) => fold::emit(e, id, spot),
-        Kind::Scan(..) => scan::emit(e, id, spot),
-        Kind::Scatter(..) => scatter::emit(e, id, spot),
-        Kind::ScanByIndex(..) => scatter::emit_scan(e, id, spot),
-        Kind::Len => compute::emit_len(e, id, spot),
-        Kind::Custom(_) => custom::emit(e, id, spot),
-        Kind::FoldS(_) => segments::emit_fold(e, id, spot),
-        Kind::ScanS(..) => segments::emit_scan(e, id, spot),
-        Kind::CountS => segments::emit_count(e, id, spot),
-        Kind::Generate(..) => generate::emit_mirrored(e, id, spot),
+        Kind::Map(_) | Kind::Expand(_) => emit_fields(e, id, point, &e.scope.demanded(id)),
+        Kind::Append => append::emit(e, id, point),
+        Kind::Zip => zip::emit(e, id, point),
+        Kind::ZipShortest => zip_shortest::emit(e, id, point),
+        Kind::Fold(_) => fold::emit(e, id, point),
+        Kind::Scan(..) => scan::emit(e, id, point),
+        Kind::Scatter(..) => scatter::emit(e, id, point),
+        Kind::ScanByIndex(..) => scatter::emit_scan(e, id, point),
+        Kind::Len => compute::emit_len(e, id, point),
+        Kind::Custom(_) => custom::emit(e, id, point),
+        Kind::FoldS(_) => segments::emit_fold(e, id, point),
+        Kind::ScanS(..) => segments::emit_scan(e, id, point),
+        Kind::CountS => segments::emit_count(e, id, point),
+        Kind::Generate(..) => generate::emit_reversed(e, id, point),
         // These have no code of their own. Filters open rates, maps and expansions are placed at
         // their fields, and sorts have an act of their own.
         Kind::Manifest

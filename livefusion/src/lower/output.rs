@@ -9,7 +9,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::{Placer, Spot};
+use super::placement::{Placer, Point};
 use crate::sharing::FieldRef;
 use loop_lang::ir::{Section, StmtKind};
 
@@ -57,14 +57,14 @@ pub fn emit(e: &mut Emission<'_>) -> Lower {
 fn array(e: &mut Emission<'_>, field: FieldRef) -> Lower {
     let out = e.made(field)?;
     let placed = e.placed;
-    let is_counted = |s: &&Spot| placed.tree.rate(s.rate).opening.is_counted();
-    let Some(spot) = placed.kept(field).iter().find(is_counted).copied() else {
+    let is_counted = |s: &&Point| placed.tree.rate(s.rate).opening.is_counted();
+    let Some(point) = placed.kept(field).iter().find(is_counted).copied() else {
         e.result(field, out.into());
         return Ok(());
     };
     let comb = e.comb(field.0);
     let class = e.scope.plan.rates.output(field.0);
-    let (count, ty) = (e.total(comb, class, spot.rate), e.program.ty(out));
+    let (count, ty) = (e.total(comb, class, point.rate), e.program.ty(out));
     let res = e.var("res", comb, ty);
     let cut = StmtKind::SliceArray(res, out, count);
     e.push(comb, Section::Done, cut);

@@ -12,9 +12,9 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::fold::{Carried, elements, has_captures, start};
+use super::fold::{Accumulators, elements, has_captures, start};
 use super::operators;
-use super::placement::{Placer, Spot};
+use super::placement::{Placer, Point};
 use crate::ast::{Fold, FoldStyle, Kind, ScanKind, plain};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -24,23 +24,23 @@ use std::ops::Range;
 
 /// Places a scan in step with its input.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if p.is_unasked(id) {
+    if p.is_undemanded(id) {
         return Ok(());
     }
-    let spot = p.spot_of(id, 0..1)?;
-    p.input_elts(id, 0..1, spot)?;
-    p.run(id, spot);
-    p.know_all(id, spot);
+    let point = p.point_of(id, 0..1)?;
+    p.input_elts(id, 0..1, point)?;
+    p.run(id, point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Emits a scan.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::Scan(fold, kind) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
     let owner = e.owner();
-    let accs = scan_at(e, id, (fold, *kind), 0..1, (spot, owner))?;
+    let accs = scan_at(e, id, (fold, *kind), 0..1, (point, owner))?;
     let totals = (0..)
         .zip(accs)
         .map(|(field, acc)| ((id, field), acc.into()));
@@ -57,17 +57,17 @@ pub(super) fn scan_at(
     id: NodeId,
     (fold, kind): (&Fold, ScanKind),
     inputs: Range<usize>,
-    (spot, owner): (Spot, RateId),
+    (point, owner): (Point, RateId),
 ) -> Lower<Vec<Var>> {
-    let comb = e.comb_at(id, spot);
-    let elements = elements(e, id, inputs, spot)?;
+    let comb = e.comb_at(id, point);
+    let elements = elements(e, id, inputs, point)?;
     let start = start(e, id, fold)?;
     let anew = e.is_cursor(owner).then_some(owner);
     let s = Scanning {
         id,
-        carried: Carried {
+        carried: Accumulators {
             comb,
-            rate: spot.rate,
+            rate: point.rate,
             owner: anew.map_or(owner, |_| e.owner()),
         },
         fold,
@@ -76,9 +76,9 @@ pub(super) fn scan_at(
     };
     let running = match plain(&fold.step) {
         _ if anew.is_some() => s.sequential(e, owner)?,
-        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e, spot.rate)?,
+        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e, point.rate)?,
         Some(ops) => s.plain(e, &ops),
-        None if has_captures(fold) => s.sequential(e, spot.rate)?,
+        None if has_captures(fold) => s.sequential(e, point.rate)?,
         None => s.lifted(e)?,
     };
     if let Some(elements) = anew {
@@ -93,7 +93,7 @@ pub(super) fn scan_at(
         } else {
             r.inclusive
         };
-        e.values.set_column((id, field as u32).into(), spot, value);
+        e.values.set_column((id, field as u32).into(), point, value);
         accs.push(r.acc);
     }
     Ok(accs)
@@ -114,21 +114,21 @@ pub fn emit_total(e: &mut Emission<'_>, id: NodeId) -> Lower {
 }
 
 /// One field of a scan: the accumulator and the inclusive value.
-struct Running {
+struct ScannedField {
     acc: Var,
     inclusive: Atom,
 }
 
 struct Scanning<'f> {
     id: NodeId,
-    carried: Carried,
+    carried: Accumulators,
     fold: &'f Fold,
     elements: Vec<Atom>,
     start: Vec<Atom>,
 }
 
 impl Scanning<'_> {
-    fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Running> {
+    fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<ScannedField> {
         let types = self.fold.step.result_types();
         let class = e.scope.plan.rates.runs_at(self.id);
         let in_subrate = !e.is_in_step(class, self.carried.rate);
@@ -162,7 +162,7 @@ impl Scanning<'_> {
             } else {
                 self.scan(e, group, vec![element])[0]
             };
-            fields.push(Running {
+            fields.push(ScannedField {
                 acc,
                 inclusive: inclusive.into(),
             });
@@ -188,7 +188,7 @@ impl Scanning<'_> {
         results
     }
 
-    fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<Running>> {
+    fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<ScannedField>> {
         let types = self.fold.step.result_types();
         let yes = Const::bool(true).into();
         let seen = self.carried.carry(e, "seen", yes, Ty::Bool);
@@ -215,7 +215,7 @@ impl Scanning<'_> {
         let results = self.scan(e, group, flagged(true, self.elements.clone()));
         let fields = accs.into_iter().zip(&results[1..]);
         Ok(fields
-            .map(|(acc, r)| Running {
+            .map(|(acc, r)| ScannedField {
                 acc,
                 inclusive: (*r).into(),
             })
@@ -223,7 +223,7 @@ impl Scanning<'_> {
     }
 
     /// Emits a left-to-right scan that is updated at `step` or below it.
-    fn sequential(&self, e: &mut Emission<'_>, step: RateId) -> Lower<Vec<Running>> {
+    fn sequential(&self, e: &mut Emission<'_>, step: RateId) -> Lower<Vec<ScannedField>> {
         let types = self.fold.step.result_types();
         let accs = self.carried.carry_all(e, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
@@ -241,7 +241,7 @@ impl Scanning<'_> {
         Ok(accs
             .into_iter()
             .zip(next)
-            .map(|(acc, inclusive)| Running { acc, inclusive })
+            .map(|(acc, inclusive)| ScannedField { acc, inclusive })
             .collect())
     }
 }

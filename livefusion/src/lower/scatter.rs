@@ -14,7 +14,7 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
-use super::placement::{Placer, Spot};
+use super::placement::{Placer, Point};
 use super::{generate, operators};
 use crate::ast::{Body, Kind, Places, ScanKind};
 use crate::sharing::NodeId;
@@ -23,39 +23,39 @@ use loop_lang::op::Op;
 
 /// Places a running fold by index, in step with its indices and values.
 pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if p.is_unasked(id) {
+    if p.is_undemanded(id) {
         return Ok(());
     }
-    let spot = p.spot_of(id, 1..3)?;
-    super::lengths::check_together(p, id, 1..3, spot);
-    p.input_elts(id, 1..3, spot)?;
-    p.run(id, spot);
-    p.know_all(id, spot);
+    let point = p.point_of(id, 1..3)?;
+    super::lengths::check_together(p, id, 1..3, point);
+    p.input_elts(id, 1..3, point)?;
+    p.run(id, point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Places a scatter in step with its indices and values.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = p.spot_of(id, 1..3)?;
-    super::lengths::check_together(p, id, 1..3, spot);
-    p.input_elts(id, 1..3, spot)?;
-    p.run(id, spot);
+    let point = p.point_of(id, 1..3)?;
+    super::lengths::check_together(p, id, 1..3, point);
+    p.input_elts(id, 1..3, point)?;
+    p.run(id, point);
     Ok(())
 }
 
 /// Emits a scatter.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let graph = e.scope.graph;
     let Kind::Scatter(combine, places) = &graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let at = (id, comb, Section::Yield);
-    let Joined {
+    let JoinedUpdate {
         arrays,
         index,
         values,
-    } = joined(e, at, spot, *places)?;
+    } = joined(e, at, point, *places)?;
     match combine {
         Some(op) if !op.captures.is_empty() || op.may_trap() => {
             let old = read(e, (comb, Section::Yield), &arrays, index);
@@ -84,18 +84,18 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 /// Emits a running fold by index.
 ///
 /// It reads an element in `body`, for other consumers, and writes it back in `yield`.
-pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let graph = e.scope.graph;
     let Kind::ScanByIndex(op, kind, places) = &graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
+    let comb = e.comb_at(id, point);
     let at = (id, comb, Section::Body);
-    let Joined {
+    let JoinedUpdate {
         arrays,
         index,
         values,
-    } = joined(e, at, spot, *places)?;
+    } = joined(e, at, point, *places)?;
     let old = read(e, (comb, Section::Body), &arrays, index);
     let new = step(e, at, op, old.clone(), &values)?;
     write(e, comb, &arrays, index, &new);
@@ -104,13 +104,13 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         ScanKind::Inclusive => new,
     };
     for (field, element) in (0..).zip(elements) {
-        e.values.set_column((id, field).into(), spot, element);
+        e.values.set_column((id, field).into(), point, element);
     }
     Ok(())
 }
 
 /// The arrays, index and values of an update.
-struct Joined {
+struct JoinedUpdate {
     arrays: Vec<Var>,
     index: Atom,
     values: Vec<Atom>,
@@ -121,12 +121,12 @@ struct Joined {
 fn joined(
     e: &mut Emission<'_>,
     (id, comb, section): (NodeId, CombId, Section),
-    spot: Spot,
+    point: Point,
     places: Places,
-) -> Lower<Joined> {
+) -> Lower<JoinedUpdate> {
     let (arrays, len) = bases(e, id)?;
     let columns = e.scope.columns(id, 1..3).into_iter();
-    let elements = columns.map(|c| e.elt(c, spot));
+    let elements = columns.map(|c| e.elt(c, point));
     let mut values = elements.collect::<Result<Vec<_>, _>>()?;
     let index = values.remove(0);
     if places == Places::Anywhere {
@@ -135,7 +135,7 @@ fn joined(
             .into();
         e.trap(comb, section, TrapKind::OutOfRange, ok, &[index, len]);
     }
-    Ok(Joined {
+    Ok(JoinedUpdate {
         arrays,
         index,
         values,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Describes one loop of a plan.
 #[derive(Clone, Copy)]
-pub struct Scope<'g> {
+pub struct LoopScope<'g> {
     /// The recovered graph.
     pub graph: &'g Graph,
     /// The schedule.
@@ -22,27 +22,27 @@ pub struct Scope<'g> {
 
 /// Describes a field as an input of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Column {
+pub struct InputColumn {
     /// The field, resolved.
     pub field: FieldRef,
     /// For an unfused input: the class at whose counter it is read from memory, if that is not its
     /// own class.
-    pub beside: Option<ClassId>,
+    pub unfused_at: Option<ClassId>,
     /// Whether it is read from the end, by a reversed loop.
-    pub mirrored: bool,
+    pub reversed: bool,
 }
 
-impl From<FieldRef> for Column {
-    fn from(field: FieldRef) -> Column {
-        Column {
+impl From<FieldRef> for InputColumn {
+    fn from(field: FieldRef) -> InputColumn {
+        InputColumn {
             field,
-            beside: None,
-            mirrored: false,
+            unfused_at: None,
+            reversed: false,
         }
     }
 }
 
-impl<'g> Scope<'g> {
+impl<'g> LoopScope<'g> {
     /// Returns the class that the loop, or the phase, runs over.
     pub fn root(&self) -> Option<ClassId> {
         let root = self.plan.loops[self.at].root;
@@ -50,8 +50,8 @@ impl<'g> Scope<'g> {
     }
 
     /// Returns the view of one of the loop's phases.
-    pub fn in_phase(self, phase: &'g Phase) -> Scope<'g> {
-        Scope {
+    pub fn in_phase(self, phase: &'g Phase) -> LoopScope<'g> {
+        LoopScope {
             phase: Some(phase),
             ..self
         }
@@ -72,8 +72,8 @@ impl<'g> Scope<'g> {
     }
 
     /// Returns the class at whose rate a column has its elements.
-    pub fn class_of(&self, column: Column) -> Option<ClassId> {
-        column.beside.or(self.plan.rates.output(column.field.0))
+    pub fn class_of(&self, column: InputColumn) -> Option<ClassId> {
+        column.unfused_at.or(self.plan.rates.output(column.field.0))
     }
 
     /// Returns whether elements of a class are counted through all phases.
@@ -113,7 +113,7 @@ impl<'g> Scope<'g> {
     }
 
     /// Returns whether all segment lengths are one number, known at loop entry.
-    pub fn is_uniform(&self, lengths: Column) -> bool {
+    pub fn is_uniform(&self, lengths: InputColumn) -> bool {
         is_uniform(self.graph, lengths.field) && !self.is_in_memory(lengths.field.0)
     }
 
@@ -129,7 +129,7 @@ impl<'g> Scope<'g> {
     }
 
     /// Returns the columns of some of a node's inputs.
-    pub fn columns(&self, id: NodeId, inputs: Range<usize>) -> Vec<Column> {
+    pub fn columns(&self, id: NodeId, inputs: Range<usize>) -> Vec<InputColumn> {
         let all = self.inputs(id);
         let width = |i: usize| self.graph.node(all[i]).types.len() as u32;
         inputs
@@ -139,7 +139,7 @@ impl<'g> Scope<'g> {
     }
 
     /// Returns the columns of all of a node's inputs.
-    pub fn all_columns(&self, id: NodeId) -> Vec<Column> {
+    pub fn all_columns(&self, id: NodeId) -> Vec<InputColumn> {
         self.columns(id, 0..self.inputs(id).len())
     }
 
@@ -151,30 +151,30 @@ impl<'g> Scope<'g> {
     /// Returns a field of a node's input.
     ///
     /// Resolves it through `Zip` and `Fields` to its producer.
-    pub fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
+    pub fn column(&self, id: NodeId, input: usize, field: u32) -> InputColumn {
         let used = self.plan.rates.consumed(self.graph, id, input, field);
-        let mirrored = self.runs_against(id) && !self.is_made_once(used.field.0);
-        Column {
+        let reversed = self.runs_against(id) && !self.is_made_once(used.field.0);
+        InputColumn {
             field: used.field,
-            beside: used.beside,
-            mirrored,
+            unfused_at: used.unfused_at,
+            reversed,
         }
     }
 
     /// Returns whether a node's elements are made in reverse loop order.
     pub fn runs_against(&self, id: NodeId) -> bool {
-        self.plan.pulls.mirrors.is_against(id)
+        self.plan.inlining.reversals.is_against(id)
     }
 
     /// Returns the source columns of a `reverse` that this loop computes.
     ///
     /// Elements made in this loop are read in the same iteration. Elements that can be read
     /// anywhere are read from the end, unless the node itself is reversed.
-    pub fn mirrored(&self, id: NodeId) -> Option<Vec<Column>> {
-        let source = self.plan.pulls.mirrors.source(id)?;
+    pub fn reversed(&self, id: NodeId) -> Option<Vec<InputColumn>> {
+        let source = self.plan.inlining.reversals.source(id)?;
         let fields = self.graph.fields(source).into_iter();
-        let column = |field: FieldRef| Column {
-            mirrored: !self.runs_against(id) && !self.is_made_once(field.0),
+        let column = |field: FieldRef| InputColumn {
+            reversed: !self.runs_against(id) && !self.is_made_once(field.0),
             ..field.into()
         };
         Some(fields.map(column).collect())
@@ -183,16 +183,16 @@ impl<'g> Scope<'g> {
     /// Returns the input column that a filter or an append passes on.
     ///
     /// For an append, it is the part of this phase.
-    pub fn passed_on(&self, column: Column) -> Option<Column> {
+    pub fn passed_on(&self, column: InputColumn) -> Option<InputColumn> {
         let (id, field) = column.field;
         if let Kind::Append = self.graph.node(id).kind {
             let class = self.plan.rates.output(id)?;
             let (part, _) = self.phase?.part(class)?;
-            let here = column.beside.is_none() && !self.is_in_memory(id);
+            let here = column.unfused_at.is_none() && !self.is_in_memory(id);
             return here.then(|| self.column(id, part, field));
         }
         let passes = self.graph.node(id).kind.facts().passes_on;
-        (passes && column.beside.is_none() && !self.is_in_memory(id))
+        (passes && column.unfused_at.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))
     }
 
@@ -201,9 +201,9 @@ impl<'g> Scope<'g> {
     /// Later uses read them from memory. Elements of arrays in memory and of generators can be read
     /// anywhere instead.
     pub fn is_made_once(&self, id: NodeId) -> bool {
-        let mirrors = &self.plan.pulls.mirrors;
+        let reversals = &self.plan.inlining.reversals;
         let is_function = matches!(self.graph.node(id).kind, Kind::Generate(..));
-        let anywhere = is_function && mirrors.source(id).is_none();
+        let anywhere = is_function && reversals.source(id).is_none();
         !anywhere && !self.is_in_memory(id)
     }
 

@@ -1,9 +1,9 @@
 //! Segments: an inner loop over each segment's elements, in the loop over segments.
 //!
 //! ```text
-//! nest_1:  let room_1 = sub len_1 ix_1             guard_1:  unless more_1 | done_1
-//!          let fits_1 = le elt_0 room_1            body_1:   let elt_1 = readArray arr_1 ix_1
-//!          trap unless fits_1, t0 (elt_0, room_1)
+//! nest_1:  let capacity_1 = sub len_1 ix_1         guard_1:  unless more_1 | done_1
+//!          let fits_1 = le elt_0 capacity_1        body_1:   let elt_1 = readArray arr_1 ix_1
+//!          trap unless fits_1, t0 (elt_0, capacity_1)
 //!          let end_1 = add ix_1 elt_0
 //! ```
 //!
@@ -11,11 +11,11 @@
 //! accumulators start in the inner loop's `nest`.
 
 use super::body::{self, Inline};
-use super::emission::{Emission, Rows};
+use super::emission::{Emission, UniformRows};
 use super::fold::fold_at;
-use super::placement::{Context, Length, Opening, Placer, Spot, Total, no_root};
+use super::placement::{Context, LengthSource, Opening, Placer, Point, Total, no_root};
 use super::scan::scan_at;
-use super::scope::Column;
+use super::scope::InputColumn;
 use super::{Lower, Source, lengths};
 use crate::ast::{Body, BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
@@ -36,34 +36,34 @@ pub fn open(
     user: NodeId,
     class: ClassId,
     (parent, lengths): (ClassId, FieldRef),
-    needs: &[Spot],
-) -> Lower<Spot> {
+    needs: &[Point],
+) -> Lower<Point> {
     let rates = &p.scope.plan.rates;
     // Lengths that are not of the parent's class are read at the segments' counter.
-    let beside = (rates.output(lengths.0) != Some(parent)).then_some(parent);
-    let lengths = Column {
-        beside,
+    let unfused_at = (rates.output(lengths.0) != Some(parent)).then_some(parent);
+    let lengths = InputColumn {
+        unfused_at,
         ..lengths.into()
     };
     let mut all = p.needs(&[lengths]);
     all.extend_from_slice(needs);
-    let spot = p.spot_for_child(user, parent, &all)?;
+    let point = p.point_for_child(user, parent, &all)?;
     // An earlier loop over the same segment has checked its length.
-    if p.is_decided(class, spot.rate) {
-        return Ok(p.open_within(user, spot, class, Opening::SameSegments));
+    if p.is_decided(class, point.rate) {
+        return Ok(p.open_within(user, point, class, Opening::SameSegments));
     }
-    p.elt(lengths, spot)?;
-    p.set_decided(class, spot);
-    let total = match (rates.in_memory(class), beside_all(p, user, class)) {
-        (Some(leaf), _) => Total::Length(Length::Param(Source::Length(leaf))),
+    p.elt(lengths, point)?;
+    p.set_decided(class, point);
+    let total = match (rates.in_memory(class), data_length(p, user, class)) {
+        (Some(leaf), _) => Total::Length(LengthSource::Param(Source::Length(leaf))),
         (None, Some(len)) => Total::Length(len),
         (None, None) => Total::Any,
     };
-    let opening = match p.scope.is_uniform(lengths) && is_counted_before(p, class, spot.rate) {
+    let opening = match p.scope.is_uniform(lengths) && is_counted_before(p, class, point.rate) {
         true => Opening::Rows(lengths, total),
         false => Opening::Segments(lengths, total),
     };
-    Ok(p.open_within(user, spot, class, opening))
+    Ok(p.open_within(user, point, class, opening))
 }
 
 /// Whether the number of segments of a class in a rate is known at loop entry.
@@ -80,10 +80,14 @@ fn is_counted_before(p: &Placer<'_>, class: ClassId, rate: RateId) -> bool {
 /// Returns the length of the data that a node consumes with the segments' elements.
 ///
 /// `None` if it is not known at loop entry. No data past this length is read or computed.
-pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
+pub(super) fn data_length(
+    p: &mut Placer<'_>,
+    user: NodeId,
+    class: ClassId,
+) -> Option<LengthSource> {
     let rates = &p.scope.plan.rates;
     let inputs = p.scope.inputs(user);
-    let own = |len: &Length| !matches!(len, Length::Nothing);
+    let own = |len: &LengthSource| !matches!(len, LengthSource::Nothing);
     let runs_here = rates.consumes_at(p.scope.graph, user) == Some(class);
     let kind = &p.scope.graph.node(user).kind;
     let facts = kind.facts();
@@ -99,8 +103,9 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
         _ => return None,
     };
     let inputs = inputs.iter().enumerate().skip(first);
-    let (beside, in_step): (Vec<_>, Vec<_>) = inputs.partition(|(k, _)| rates.is_beside(user, *k));
-    if let Some((_, input)) = beside.first() {
+    let (unfused, in_step): (Vec<_>, Vec<_>) =
+        inputs.partition(|(k, _)| rates.is_unfused(user, *k));
+    if let Some((_, input)) = unfused.first() {
         return p.len(**input);
     }
     in_step.into_iter().find_map(|(_, n)| p.len(*n).filter(own))
@@ -109,7 +114,7 @@ pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Op
 /// Emits the opening of an inner loop.
 pub fn emit_open(e: &mut Emission<'_>, user: NodeId, rate: RateId) -> Lower {
     let placed = e.placed.tree.rate(rate);
-    let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
+    let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_point(rate)) else {
         return Ok(());
     };
     let comb = e.unhomed_comb(user);
@@ -159,8 +164,8 @@ fn open_checked(
 /// init_1:  let some_1 = max s_1 1            (a divisor)
 ///          let most_1 = div len_1 some_1     (as many rows as fit)
 ///          let fit_1 = le len_0 most_1
-///          let room_1 = rem len_1 some_1     (for the first that does not)
-///          trap unless fits_1, t0 (s_1, room_1)
+///          let capacity_1 = rem len_1 some_1 (for the first that does not)
+///          trap unless fits_1, t0 (s_1, capacity_1)
 ///          let size_1 = select fits_1 s_1 0
 ///          let all_1 = mul len_0 size_1
 /// ```
@@ -169,26 +174,26 @@ fn rows_checked(
     comb: CombId,
     parent: RateId,
     (len, total): (Atom, Total),
-) -> Lower<Rows> {
+) -> Lower<UniformRows> {
     let around = match e.values.rows.get(&parent) {
         Some(rows) => Some(rows.elements),
         None => e.program.rate(parent).kind.bound(),
     };
     let around = around.ok_or_else(no_root)?;
-    let room = most(e, comb, total)?;
+    let capacity = most(e, comb, total)?;
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
     let mut init =
         |base, op, args: &[Atom]| Atom::from(e.emit(comb, Section::Init, base, op, args));
     let some = init("some", Op::Max, &[len, one]);
-    let most = init("most", Op::Div, &[room, some]);
+    let most = init("most", Op::Div, &[capacity, some]);
     let fit = init("fit", Op::Le, &[around, most]);
     let none = init("none", Op::Eq, &[len, zero]);
     let fits = init("fits", Op::Or, &[fit, none]);
-    let left = init("room", Op::Rem, &[room, some]);
+    let left = init("capacity", Op::Rem, &[capacity, some]);
     let length = init("size", Op::Select, &[fits, len, zero]);
     let elements = init("all", Op::Mul, &[around, length]);
     e.trap(comb, Section::Init, TrapKind::Segments, fits, &[len, left]);
-    Ok(Rows { length, elements })
+    Ok(UniformRows { length, elements })
 }
 
 /// Returns an upper bound of the elements of all segments.
@@ -208,9 +213,9 @@ pub(super) fn checked(
     (safe, len): (Var, Atom),
     (position, most): (Atom, Atom),
 ) -> Vec<Stmt> {
-    let room = e.scalar("room", comb, Ty::U64);
+    let capacity = e.scalar("capacity", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
-    let payload = [len, room.into()];
+    let payload = [len, capacity.into()];
     let trap = e.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
     let zero = Const::u64(0).into();
     let op = |v, op, args: &[Atom]| Stmt {
@@ -218,8 +223,8 @@ pub(super) fn checked(
         kind: StmtKind::Let(v, op, Args::from_slice(args)),
     };
     vec![
-        op(room, Op::Sub, &[most, position]),
-        op(fits, Op::Le, &[len, room.into()]),
+        op(capacity, Op::Sub, &[most, position]),
+        op(fits, Op::Le, &[len, capacity.into()]),
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
     ]
@@ -227,83 +232,83 @@ pub(super) fn checked(
 
 /// Finds the program point of a node at the elements of its segments. In a subrate, lengths that
 /// count the subrate's elements are known only after it. The node does not wait for them.
-fn spot_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+fn point_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
     let inputs = 0..p.scope.inputs(id).len();
     let counted = usize::from(is_counted(p, id));
-    p.spot_behind(id, inputs.clone(), counted..inputs.end)
+    p.point_behind(id, inputs.clone(), counted..inputs.end)
 }
 
 /// Finds the program point of a node that consumes data by segments.
 ///
 /// Checks the data against the segments.
-pub(super) fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
-    let spot = spot_of(p, id)?;
+pub(super) fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
+    let point = point_of(p, id)?;
     // A count consumes a tag for every element, admitted or not.
     let counts = matches!(p.scope.graph.node(id).kind, Kind::CountS);
-    let own = p.placed.tree.elements_of(spot.rate);
+    let own = p.placed.tree.elements_of(point.rate);
     let rate = p.placed.tree.rate(own);
     let around = rate.parent.filter(|_| counts && rate.opening.is_sub());
-    let at = Spot::first(around.unwrap_or(own));
+    let at = Point::first(around.unwrap_or(own));
     lengths::check_rows(p, id);
     lengths::check(p, id, 1..2, at);
-    Ok(spot)
+    Ok(point)
 }
 
 /// Places a fold of each segment.
 ///
 /// Its results are elements of the rate around, after the inner loop.
 pub fn place_fold(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = place_segmented(p, id)?;
-    p.input_elts(id, 1..2, spot)?;
-    p.run(id, spot);
-    know_behind(p, id, spot);
+    let point = place_segmented(p, id)?;
+    p.input_elts(id, 1..2, point)?;
+    p.run(id, point);
+    know_behind(p, id, point);
     Ok(())
 }
 
-fn know_behind(p: &mut Placer<'_>, id: NodeId, spot: Spot) {
-    let segments = p.placed.tree.loop_rate(spot.rate);
-    if let Some(behind) = p.placed.tree.child_spot(segments) {
+fn know_behind(p: &mut Placer<'_>, id: NodeId, point: Point) {
+    let segments = p.placed.tree.loop_rate(point.rate);
+    if let Some(behind) = p.placed.tree.child_point(segments) {
         p.know_all(id, behind);
     }
 }
 
 /// Emits a fold of each segment.
-pub fn emit_fold(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit_fold(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::FoldS(fold) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let owner = e.program.loop_rate(spot.rate);
-    let values = fold_at(e, id, fold, 1..2, (spot, owner))?;
+    let owner = e.program.loop_rate(point.rate);
+    let values = fold_at(e, id, fold, 1..2, (point, owner))?;
     set_folded(e, id, owner, values);
     Ok(())
 }
 
 fn set_folded(e: &mut Emission<'_>, id: NodeId, owner: RateId, values: Vec<Atom>) {
-    if let Some(behind) = e.placed.tree.child_spot(owner) {
+    if let Some(behind) = e.placed.tree.child_point(owner) {
         e.values.set_elts(id, behind, values);
     }
 }
 
 /// Places a scan of each segment.
 pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = place_segmented(p, id)?;
+    let point = place_segmented(p, id)?;
     // It may still be counted.
-    if p.is_unasked(id) {
+    if p.is_undemanded(id) {
         return Ok(());
     }
-    p.input_elts(id, 1..2, spot)?;
-    p.run(id, spot);
-    p.know_all(id, spot);
+    p.input_elts(id, 1..2, point)?;
+    p.run(id, point);
+    p.know_all(id, point);
     Ok(())
 }
 
 /// Emits a scan of each segment.
-pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::ScanS(fold, kind) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let owner = e.program.loop_rate(spot.rate);
-    scan_at(e, id, (fold, *kind), 1..2, (spot, owner))?;
+    let owner = e.program.loop_rate(point.rate);
+    scan_at(e, id, (fold, *kind), 1..2, (point, owner))?;
     Ok(())
 }
 
@@ -311,26 +316,26 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 ///
 /// It is a count of the subrate that the tags admit.
 pub fn place_count(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = place_segmented(p, id)?;
+    let point = place_segmented(p, id)?;
     // Elements of a cursor have no count per segment, and no consumer of one.
-    if is_nested(p, spot) {
-        p.run(id, spot);
-        know_behind(p, id, spot);
+    if is_nested(p, point) {
+        p.run(id, point);
+        know_behind(p, id, point);
     }
     Ok(())
 }
 
 /// Whether a program point is in a loop over one segment's elements. All elements are known at the
 /// end of such a loop.
-fn is_nested(p: &Placer<'_>, spot: Spot) -> bool {
-    let owner = p.placed.tree.loop_rate(spot.rate);
+fn is_nested(p: &Placer<'_>, point: Point) -> bool {
+    let owner = p.placed.tree.loop_rate(point.rate);
     p.placed.tree.rate(owner).opening.sided().is_none()
 }
 
 /// Emits a count of the true tags in each segment.
-pub fn emit_count(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
-    let owner = e.program.loop_rate(spot.rate);
-    let count = count(e, id, (spot, owner));
+pub fn emit_count(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+    let owner = e.program.loop_rate(point.rate);
+    let count = count(e, id, (point, owner));
     set_folded(e, id, owner, vec![count.into()]);
     Ok(())
 }
@@ -338,17 +343,17 @@ pub fn emit_count(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 /// Returns the index of the current element within its segment.
 ///
 /// It is known in the element's iteration. In a subrate, only admitted elements count.
-pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower<Atom> {
-    let owner = e.program.loop_rate(spot.rate);
-    match e.program.rate(spot.rate).kind {
+pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower<Atom> {
+    let owner = e.program.loop_rate(point.rate);
+    match e.program.rate(point.rate).kind {
         RateKind::Nested { .. } => e.within_segment(owner),
-        _ => Ok(count(e, id, (spot, owner)).into()),
+        _ => Ok(count(e, id, (point, owner)).into()),
     }
 }
 
 /// A counter of a rate's elements that restarts with every segment.
-fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var {
-    let comb = e.comb_at(id, spot);
+fn count(e: &mut Emission<'_>, id: NodeId, (point, owner): (Point, RateId)) -> Var {
+    let comb = e.comb_at(id, point);
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
     let n = e.scalar("n", comb, Ty::U64);
     let begins = if e.is_cursor(owner) {
@@ -359,10 +364,10 @@ fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var
     };
     e.push(comb, begins, StmtKind::Carry(n, zero));
     let next = e.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
-    e.update(comb, spot.rate, n, next.into());
+    e.update(comb, point.rate, n, next.into());
     match begins {
         Section::Init => e.sequential(n, owner, zero, next.into()),
-        _ => e.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next),
+        _ => e.exact_group(n, (owner, point.rate), (Op::Add, Const::u64(0)), next),
     }
     n
 }
@@ -379,25 +384,25 @@ pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
     p.make_fields(id, true, |p, fields, is_first| {
         p.enter(id, inputs)?;
         let values = values_used(body, fields).into_iter();
-        let values: Vec<Column> = values.map(|k| columns[k]).collect();
+        let values: Vec<InputColumn> = values.map(|k| columns[k]).collect();
         let needs = [&columns[..lengths], &values].concat();
-        let spot = p.spot_where(id, &needs)?;
-        let owner = p.placed.tree.loop_rate(spot.rate);
+        let point = p.point_where(id, &needs)?;
+        let owner = p.placed.tree.loop_rate(point.rate);
         if is_first && let Some(around) = segments_of(p, id, owner)? {
             lengths::check_rows(p, id);
             lengths::check_together(p, id, 0..inputs.len(), around);
         }
-        p.elts(&values, spot)?;
-        Ok(spot)
+        p.elts(&values, point)?;
+        Ok(point)
     })
 }
 
 /// The program point of the segments around a rate's elements. It is around the rate, or in the
 /// cursor that delivers segments to it.
-fn segments_of(p: &mut Placer<'_>, id: NodeId, elements: RateId) -> Lower<Option<Spot>> {
+fn segments_of(p: &mut Placer<'_>, id: NodeId, elements: RateId) -> Lower<Option<Point>> {
     let rate = p.placed.tree.rate(elements);
     let Some(sided) = rate.opening.sided() else {
-        return Ok(p.placed.tree.child_spot(elements));
+        return Ok(p.placed.tree.child_point(elements));
     };
     let class = rate.class.and_then(|c| p.scope.plan.rates.parent(c));
     let cursors = p.placed.zipped(sided.zip);
@@ -407,9 +412,9 @@ fn segments_of(p: &mut Placer<'_>, id: NodeId, elements: RateId) -> Lower<Option
         return Ok(None);
     };
     let outside = p.go_inside(Some(Context::Cursor(segments)));
-    let spot = p.spot(id, class, &[]);
+    let point = p.point(id, class, &[]);
     p.go_inside(outside);
-    spot.map(Some)
+    point.map(Some)
 }
 
 /// Whether a node runs in a subrate of segments, at the elements that tags admit.
@@ -427,12 +432,12 @@ fn values_used(body: &Body, fields: &[bool]) -> Vec<usize> {
 }
 
 /// Emits some fields of elements made per segment.
-pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]) -> Lower {
+pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, point: Point, fields: &[bool]) -> Lower {
     let Kind::Expand(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let comb = e.comb_at(id, spot);
-    let within = index_within(e, id, spot)?;
+    let comb = e.comb_at(id, point);
+    let within = index_within(e, id, point)?;
     let columns = e.scope.all_columns(id);
     let inline = Inline {
         wanted: Some(fields.to_vec()),
@@ -441,9 +446,9 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     args[0] = within;
     for k in values_used(body, fields) {
-        args[k] = e.elt(columns[k], spot)?;
+        args[k] = e.elt(columns[k], point)?;
     }
     let results = body::inline(e, &inline, body, &args, "elt")?;
-    e.values.set_elts(id, spot, results);
+    e.values.set_elts(id, point, results);
     Ok(())
 }

@@ -12,7 +12,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::{Act, Passes, Placer, Room, no_root};
+use super::placement::{Act, Capacity, Passes, Placer, no_root};
 use super::segments;
 use crate::ast::{Kind, Sorted};
 use crate::sharing::NodeId;
@@ -25,20 +25,20 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let from = segments::place_segmented(p, id)?;
     p.input_elts(id, 1..2, from)?;
     let pass = p.placed.tree.loop_rate(from.rate);
-    let behind = p.placed.tree.child_spot(pass).ok_or_else(no_root)?;
+    let behind = p.placed.tree.child_point(pass).ok_or_else(no_root)?;
     let between = p.placed.tree.stage(behind.rate, behind.position + 1);
-    let room = match p.room(pass, id)? {
-        Room::Rows(rows) => Room::Row(rows),
+    let capacity = match p.capacity(pass, id)? {
+        Capacity::Rows(rows) => Capacity::Row(rows),
         // No segment is longer than all of them together.
         all => all,
     };
     let class = p.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
-    let to = p.spot(id, class, &[between])?;
+    let to = p.point(id, class, &[between])?;
     let passes = Passes {
         from,
         between,
         to,
-        room,
+        capacity,
     };
     p.act(id, Act::Sort(passes));
     p.know_all(id, to);
@@ -54,7 +54,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, passes: Passes) -> Lower {
         from,
         between,
         to,
-        room,
+        capacity,
     } = passes;
     let place = segments::index_within(e, id, from)?;
     let mut columns = Vec::new();
@@ -65,11 +65,11 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, passes: Passes) -> Lower {
         columns.push(place);
     }
     let comb = e.comb_at(id, from);
-    let room = e.room(room, comb, None);
+    let capacity = e.capacity(capacity, comb, None);
     let rows = columns.iter().map(|x| {
         let row = e.var("row", comb, Type::Array(e.program.atom_ty(*x)));
         e.program.vars[row.index()].scratch = true;
-        e.push(comb, Section::Init, StmtKind::NewArray(row, room));
+        e.push(comb, Section::Init, StmtKind::NewArray(row, capacity));
         e.push(comb, Section::Yield, StmtKind::WriteArray(row, place, *x));
         row
     });

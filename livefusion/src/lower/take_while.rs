@@ -14,7 +14,7 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::{Emission, End};
-use super::placement::{Opening, Placer, Spot, no_root};
+use super::placement::{Opening, Placer, Point, no_root};
 use crate::ast::{Body, Kind};
 use crate::fusion::{ClassKind, Selector};
 use crate::sharing::NodeId;
@@ -26,7 +26,7 @@ use loop_lang::types::{Const, Ty};
 ///
 /// It comes after the subrate's iteration.
 pub fn place_end(p: &mut Placer<'_>, rate: RateId) {
-    if let Some(child) = p.placed.tree.child_spot(rate) {
+    if let Some(child) = p.placed.tree.child_point(rate) {
         p.placed.tree.stage(child.rate, child.position + 1);
     }
 }
@@ -35,7 +35,7 @@ pub fn place_end(p: &mut Placer<'_>, rate: RateId) {
 ///
 /// It comes before the subrate's iteration, because a delivered element leaves the cursor. Returns
 /// the program point of the subrate.
-pub fn place_test(p: &mut Placer<'_>, around: RateId) -> Spot {
+pub fn place_test(p: &mut Placer<'_>, around: RateId) -> Point {
     p.placed.tree.behind_all(around);
     p.placed.tree.end(around)
 }
@@ -43,8 +43,8 @@ pub fn place_test(p: &mut Placer<'_>, around: RateId) -> Spot {
 /// Returns the stage in which a cursor tests a `take_while`.
 ///
 /// `None` unless the rate is a subrate with this test in a cursor.
-pub fn stage_of_test(e: &Emission<'_>, id: NodeId, rate: RateId) -> Option<Spot> {
-    let at = e.placed.tree.child_spot(rate)?;
+pub fn stage_of_test(e: &Emission<'_>, id: NodeId, rate: RateId) -> Option<Point> {
+    let at = e.placed.tree.child_point(rate)?;
     let placed = e.placed.tree.rate(rate);
     let by = placed.class.map(|c| e.scope.plan.rates.kind(c));
     let is_its = matches!(by, Some(ClassKind::Sub(_, Selector::While(by))) if by == id);
@@ -52,7 +52,7 @@ pub fn stage_of_test(e: &Emission<'_>, id: NodeId, rate: RateId) -> Option<Spot>
     let tests = is_its && has_test && matches!(placed.opening, Opening::Test(_));
     let position = at.position.checked_sub(1);
     let position = position.filter(|_| tests && e.is_in_cursor(at.rate))?;
-    Some(Spot { position, ..at })
+    Some(Point { position, ..at })
 }
 
 /// Emits the test of a subrate's guard, and returns its condition.
@@ -124,8 +124,8 @@ pub fn emit_leave(e: &mut Emission<'_>, rate: RateId) {
     }
     // A segment that starts after this exit may be empty: its fold has no consumer.
     for (fold, seen) in e.values.nonempty.remove(&rate).unwrap_or_default() {
-        let asked = goes_on(e, fold, Section::Nest, ends).unwrap_or(Const::bool(true).into());
-        let left = e.emit(fold, Section::Nest, "left", Op::Not, &[asked]);
+        let goes_on = goes_on(e, fold, Section::Nest, ends).unwrap_or(Const::bool(true).into());
+        let left = e.emit(fold, Section::Nest, "left", Op::Not, &[goes_on]);
         e.trap_after(fold, TrapKind::Empty, &[seen, left]);
     }
 }

@@ -1,10 +1,10 @@
 //! Alignment: per-segment values of elements, per-segment copies of invariants, elementwise arrays.
 
-use super::lift::{Lift, Lifted, Made, Rows};
-use super::reads::{Place, Reads};
+use super::lift::{Lift, Lifted, Rows, SharedNode};
+use super::reads::{BodyPlace, Reads};
 use crate::array::by;
 use crate::ast::{
-    Axis, Body, BodyBuilder, Builder, Ensure, Fold, Len, Node, Term, TermId, Types, identity,
+    Assert, Axis, Body, BodyBuilder, Builder, Fold, Len, Node, Term, TermId, Types, identity,
     levels,
 };
 use crate::over::Domain;
@@ -71,14 +71,14 @@ impl Lift {
 
     /// A known length for each segment.
     pub(super) fn constant_known(&mut self, b: Builder, n: u64) -> Arc<Node> {
-        self.once(Made::Known(n), &[], |lift| {
+        self.once(SharedNode::Known(n), &[], |lift| {
             lift.repeated(b, 1, |b, _| b.lit(Const::u64(n)))
         })
     }
 
     /// An invariant length for each segment.
     pub(super) fn constant_scalar(&mut self, b: Builder, n: &Arc<Node>) -> Arc<Node> {
-        self.once(Made::Scalar(Arc::as_ptr(n)), &[n], |lift| {
+        self.once(SharedNode::Scalar(Arc::as_ptr(n)), &[n], |lift| {
             lift.repeated(b, 1, |b, _| b.scalar(n, 0))
         })
     }
@@ -88,7 +88,7 @@ impl Lift {
         if let Some(n) = array.known_len() {
             return self.constant_known(b, n);
         }
-        self.once(Made::LenOf(Arc::as_ptr(array)), &[array], |lift| {
+        self.once(SharedNode::LenOf(Arc::as_ptr(array)), &[array], |lift| {
             let len = b.len(array);
             lift.repeated(b, 1, |b, _| b.scalar(&len, 0))
         })
@@ -106,7 +106,7 @@ impl Lift {
             Lifted::Rows(rows) if Arc::ptr_eq(&rows.lengths, lengths) => rows.data.clone(),
             Lifted::Rows(rows) => {
                 let both = [rows.lengths.clone(), lengths.clone()];
-                let checked = ensured(builder, Ensure::Equal, &both);
+                let checked = asserted(builder, Assert::Equal, &both);
                 let checked = self.spread(builder, lengths, &checked);
                 masked(builder, &rows.data, &checked)
             }
@@ -115,7 +115,7 @@ impl Lift {
                 let mut values = Vec::new();
                 let mut params = vec![Ty::U64];
                 if !Arc::ptr_eq(&own, lengths) {
-                    values.push(ensured(builder, Ensure::Equal, &[own, lengths.clone()]));
+                    values.push(asserted(builder, Assert::Equal, &[own, lengths.clone()]));
                     params.push(Ty::U64);
                 }
                 let mut b = BodyBuilder::new(&params);
@@ -142,7 +142,7 @@ impl Lift {
         values: &Arc<Node>,
     ) -> Arc<Node> {
         self.once(
-            Made::Spread(Arc::as_ptr(lengths), Arc::as_ptr(values)),
+            SharedNode::Spread(Arc::as_ptr(lengths), Arc::as_ptr(values)),
             &[lengths, values],
             |_| builder.spread(lengths, values),
         )
@@ -150,15 +150,17 @@ impl Lift {
 
     /// Each element's index within its segment.
     pub(super) fn indices(&mut self, builder: Builder, lengths: &Arc<Node>) -> Arc<Node> {
-        self.once(Made::Indices(Arc::as_ptr(lengths)), &[lengths], |_| {
-            builder.expand(lengths, &[], identity(&[Ty::U64]))
-        })
+        self.once(
+            SharedNode::Indices(Arc::as_ptr(lengths)),
+            &[lengths],
+            |_| builder.expand(lengths, &[], identity(&[Ty::U64])),
+        )
     }
 
     /// The offset of each segment. A segment outside of the data is an error.
     pub(super) fn offsets(&mut self, builder: Builder, rows: &Rows) -> Arc<Node> {
         self.once(
-            Made::Offsets(Arc::as_ptr(&rows.lengths), Arc::as_ptr(&rows.data)),
+            SharedNode::Offsets(Arc::as_ptr(&rows.lengths), Arc::as_ptr(&rows.data)),
             &[&rows.lengths, &rows.data],
             |_| builder.offsets_within(&rows.lengths, &rows.data),
         )
@@ -166,14 +168,14 @@ impl Lift {
 
     /// The lengths of slices, each checked to be inside of its array.
     pub(super) fn checked_length(&mut self, builder: Builder, body: &Body) -> Arc<Node> {
-        let reads = self.reads(builder, &[body], &Place::Segment);
+        let reads = self.reads(builder, &[body], &BodyPlace::Segment);
         let mut b = BodyBuilder::new(&reads.types);
         b.locate(Some(builder.loc()));
         let results = reads.embed(&mut b, body, &[], 0);
         let &[len, _, start, end, all] = results.as_slice() else {
             return builder.map(&reads.columns, b.finish(&[]));
         };
-        let inside = b.ensure(Ensure::Inside, &[start, end, all]);
+        let inside = b.ensure(Assert::Inside, &[start, end, all]);
         let more = b.op(Op::Sub, &[inside, start]);
         let len = b.op(Op::Add, &[len, more]);
         let body = b.finish(&[len]);
@@ -189,7 +191,7 @@ impl Lift {
 
     /// The result of a body without parameters, for each segment.
     pub(super) fn computed_each(&mut self, b: Builder, body: &Body) -> Arc<Node> {
-        let reads = self.reads(b, &[body], &Place::Segment);
+        let reads = self.reads(b, &[body], &BodyPlace::Segment);
         let body = reads.behind(body, &[]);
         self.of_all_alike(b, &reads, &body)
             .unwrap_or_else(|| b.map(&reads.columns, body))
@@ -243,7 +245,7 @@ impl Lift {
 
     /// The total length of the inner segments of each segment.
     pub(super) fn total(&mut self, b: Builder, outer: &Arc<Node>, inner: &Arc<Node>) -> Arc<Node> {
-        let key = Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
+        let key = SharedNode::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
         self.once(key, &[outer, inner], |_| {
             b.fold(Domain::Segments(outer, inner), sum())
         })
@@ -262,7 +264,7 @@ impl Lift {
                 self.total(b, outer, &inner)
             }
             None => {
-                let key = Made::Count(Arc::as_ptr(lengths), Arc::as_ptr(tags));
+                let key = SharedNode::Count(Arc::as_ptr(lengths), Arc::as_ptr(tags));
                 self.once(key, &[lengths, tags], |_| b.count_tags(lengths, tags))
             }
         }
@@ -303,8 +305,8 @@ impl Lift {
         if Arc::ptr_eq(&rows.lengths, &total) {
             return rows;
         }
-        let checked = ensured(builder, Ensure::Fills, &[total, rows.lengths.clone()]);
-        let place = Place::Inner(outer.clone(), inner.clone());
+        let checked = asserted(builder, Assert::Fills, &[total, rows.lengths.clone()]);
+        let place = BodyPlace::Inner(outer.clone(), inner.clone());
         let checked = self.at(builder, &place, &checked);
         Rows {
             lengths: rows.lengths,
@@ -314,11 +316,11 @@ impl Lift {
 }
 
 /// The first of two lengths per segment, checked against the second.
-pub(super) fn ensured(builder: Builder, ensure: Ensure, lengths: &[Arc<Node>; 2]) -> Arc<Node> {
+pub(super) fn asserted(builder: Builder, assert: Assert, lengths: &[Arc<Node>; 2]) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[Ty::U64; 2]);
     b.locate(Some(builder.loc()));
     let [x, y] = [0, 1].map(|k| b.param(k));
-    let checked = b.ensure(ensure, &[x, y]);
+    let checked = b.ensure(assert, &[x, y]);
     builder.map(lengths, b.finish(&[checked]))
 }
 

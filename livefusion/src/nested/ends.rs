@@ -2,7 +2,7 @@
 //! see [`super::stream`].
 
 use super::lift::{Lift, Lifted, rows};
-use super::reads::{Place, all_params};
+use super::reads::{BodyPlace, all_params};
 use super::stream::Follow;
 use crate::array::by;
 use crate::ast::{Body, BodyBuilder, Builder, Kind, Node, ScanKind, TermId};
@@ -30,7 +30,7 @@ impl Lift {
     /// tested.
     fn take_while(&mut self, b: Builder, of: &Arc<Node>, test: &Body, inclusive: bool) -> Lifted {
         let all = self.rows_of(b, of);
-        let place = Place::Element(all.lengths.clone());
+        let place = BodyPlace::Element(all.lengths.clone());
         let goes_on = self.map_at(b, &place, std::slice::from_ref(&all.data), test);
         let both = by(Op::And, Const::bool(true));
         let kind = match inclusive {
@@ -45,7 +45,7 @@ impl Lift {
     fn take(&mut self, builder: Builder, of: &Arc<Node>, n: &Body) -> Lifted {
         let stream = self.stream(of, Follow::Maps);
         let (lengths, sources) = self.sources(builder, &stream);
-        let reads = self.reads(builder, &[n], &Place::Segment);
+        let reads = self.reads(builder, &[n], &BodyPlace::Segment);
         let types: Vec<Ty> = [&[Ty::U64], &reads.types[..]].concat();
         let mut b = BodyBuilder::new(&types);
         let index = b.param(0);
@@ -58,7 +58,11 @@ impl Lift {
             builder.pack(&all, &tags),
             self.counted(builder, &lengths, &tags),
         );
-        let reads = self.reads(builder, &stream.bodies(), &Place::Element(taken.clone()));
+        let reads = self.reads(
+            builder,
+            &stream.bodies(),
+            &BodyPlace::Element(taken.clone()),
+        );
         let width = all.types.len();
         let mut b = BodyBuilder::new(&[&all.types[..], &reads.types].concat());
         let own = all_params(&mut b, 0..width);

@@ -4,7 +4,7 @@
 //! elements, and to the state if the operator joins states.
 
 use super::lift::Lift;
-use super::reads::{Place, Reads, all_params};
+use super::reads::{BodyPlace, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, TermId, Types, zeros,
 };
@@ -15,39 +15,39 @@ use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// Selects the segments to fold.
-pub(super) struct Level {
+pub(super) struct FoldLevel {
     lengths: Arc<Node>,
     /// The place of their elements.
-    elements: Place,
+    elements: BodyPlace,
     /// The place with one value per segment.
-    each: Place,
+    each: BodyPlace,
 }
 
-impl Level {
+impl FoldLevel {
     /// Segments of these lengths.
-    pub(super) fn outer(lengths: Arc<Node>) -> Level {
-        Level {
-            elements: Place::Element(lengths.clone()),
-            each: Place::Segment,
+    pub(super) fn outer(lengths: Arc<Node>) -> FoldLevel {
+        FoldLevel {
+            elements: BodyPlace::Element(lengths.clone()),
+            each: BodyPlace::Segment,
             lengths,
         }
     }
 
     /// The inner segments of each segment, with outer and inner lengths.
-    pub(super) fn inner(outer: Arc<Node>, inner: Arc<Node>) -> Level {
-        Level {
+    pub(super) fn inner(outer: Arc<Node>, inner: Arc<Node>) -> FoldLevel {
+        FoldLevel {
             lengths: inner.clone(),
-            each: Place::Element(outer.clone()),
-            elements: Place::Inner(outer, inner),
+            each: BodyPlace::Element(outer.clone()),
+            elements: BodyPlace::Inner(outer, inner),
         }
     }
 }
 
 /// A fold under construction.
-struct Folding<'a> {
+struct SegmentFold<'a> {
     builder: Builder,
     fold: &'a Fold,
-    level: &'a Level,
+    level: &'a FoldLevel,
     data: &'a Arc<Node>,
     /// None for a fold.
     scan: Option<ScanKind>,
@@ -61,7 +61,7 @@ impl Lift {
         &mut self,
         builder: Builder,
         fold: &Fold,
-        level: &Level,
+        level: &FoldLevel,
         data: &Arc<Node>,
         scan: Option<ScanKind>,
     ) -> Arc<Node> {
@@ -74,7 +74,7 @@ impl Lift {
             | FoldStyle::Exact(_)
             | FoldStyle::Dealt(_) => fold.start.result_types(),
         };
-        let folding = Folding {
+        let folding = SegmentFold {
             builder,
             fold,
             level,
@@ -112,8 +112,8 @@ impl Lift {
 
     /// An associative operator with a per-segment start. A flag marks nonempty states, and the
     /// start is joined last.
-    fn started(&mut self, f: &Folding<'_>, step: &Reads) -> Arc<Node> {
-        let Folding {
+    fn started(&mut self, f: &SegmentFold<'_>, step: &Reads) -> Arc<Node> {
+        let SegmentFold {
             builder,
             fold,
             level,
@@ -174,8 +174,8 @@ impl Lift {
     }
 
     /// A sequential operator with a per-segment start, which is joined with the first element.
-    fn started_in_order(&mut self, f: &Folding<'_>) -> Arc<Node> {
-        let Folding {
+    fn started_in_order(&mut self, f: &SegmentFold<'_>) -> Arc<Node> {
+        let SegmentFold {
             builder,
             fold,
             level,
@@ -221,8 +221,8 @@ impl Lift {
     }
 
     /// Joined states with a per-segment start. A flag marks nonempty states.
-    fn started_states(&mut self, f: &Folding<'_>, join: &Body) -> Arc<Node> {
-        let Folding {
+    fn started_states(&mut self, f: &SegmentFold<'_>, join: &Body) -> Arc<Node> {
+        let SegmentFold {
             builder,
             fold,
             level,
@@ -273,7 +273,7 @@ impl Lift {
     }
 }
 
-impl Folding<'_> {
+impl SegmentFold<'_> {
     fn run(&self, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
         let lengths = &self.level.lengths;
         match self.scan {

@@ -1,9 +1,9 @@
 //! Lifting: walks a closure's graph, and applies the rule of each kind of node.
 
 use super::merge::by_position;
-use super::reads::Place;
+use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
-use crate::ast::{After, Apart, Builder, External, Gives, Kind, Len, Node, OfSegments};
+use crate::ast::{After, Builder, External, ExternalPart, Gives, Kind, Len, Node, OfSegments};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: the lengths, and all elements in order.
@@ -32,14 +32,14 @@ pub struct Lift {
     /// The lifted form of each visited node. The node is kept alive, so that its address stays
     /// unique.
     known: FxHashMap<Name, (Arc<Node>, Lifted)>,
-    made: FxHashMap<Made, Arc<Node>>,
+    made: FxHashMap<SharedNode, Arc<Node>>,
     kept: Vec<Arc<Node>>,
 }
 
 /// The key of a node that several uses share, with the addresses of its operands. `Lift` keeps
 /// these operands alive.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Made {
+pub(super) enum SharedNode {
     /// Per-segment values for each element: lengths, values.
     Spread(Name, Name),
     /// Indices within segments: lengths.
@@ -70,7 +70,7 @@ impl Lift {
     /// Builds a node once per key.
     pub(super) fn once(
         &mut self,
-        key: Made,
+        key: SharedNode,
         of: &[&Arc<Node>],
         make: impl FnOnce(&mut Lift) -> Arc<Node>,
     ) -> Arc<Node> {
@@ -155,13 +155,13 @@ impl Lift {
         match &node.kind {
             Kind::Manifest => Lifted::Same(node.clone()),
             Kind::Input(_) => match &node.after {
-                After::Apart(Apart::External(of), _) => self.external(b, node, of),
+                After::Apart(ExternalPart::External(of), _) => self.external(b, node, of),
                 // A loop over arrays that depends on the segment.
                 _ => no_rule(node),
             },
             Kind::Map(body) => {
                 let (lengths, inputs) = self.in_step(b, node);
-                let place = Place::Element(lengths.clone());
+                let place = BodyPlace::Element(lengths.clone());
                 let data = self.map_at(b, &place, &inputs, body);
                 rows(lengths, data)
             }
@@ -175,7 +175,7 @@ impl Lift {
             }
             Kind::Filter(test) => {
                 let (lengths, inputs) = self.in_step(b, node);
-                let place = Place::Element(lengths.clone());
+                let place = BodyPlace::Element(lengths.clone());
                 let tags = self.map_at(b, &place, &inputs, test);
                 self.packed(b, &lengths, &inputs[0], &tags)
             }
@@ -185,19 +185,25 @@ impl Lift {
             }
             Kind::Fold(fold) => {
                 let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
-                Lifted::Each(self.fold(b, fold, &super::folds::Level::outer(lengths), &data, None))
+                Lifted::Each(self.fold(
+                    b,
+                    fold,
+                    &super::folds::FoldLevel::outer(lengths),
+                    &data,
+                    None,
+                ))
             }
             Kind::ScanTotal => match &node.inputs[0].kind {
                 Kind::Scan(fold, _) => {
                     let Rows { lengths, data } = self.rows_of(b, &node.inputs[0].inputs[0]);
-                    let level = super::folds::Level::outer(lengths);
+                    let level = super::folds::FoldLevel::outer(lengths);
                     Lifted::Each(self.fold(b, fold, &level, &data, None))
                 }
                 _ => no_rule(node),
             },
             Kind::Scan(fold, kind) => {
                 let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
-                let level = super::folds::Level::outer(lengths.clone());
+                let level = super::folds::FoldLevel::outer(lengths.clone());
                 let scanned = self.fold(b, fold, &level, &data, Some(*kind));
                 rows(lengths, scanned)
             }
@@ -205,7 +211,7 @@ impl Lift {
             Kind::Compute(body) => Lifted::Each(self.computed_each(b, body)),
             Kind::Generate(len, body) => {
                 let lengths = self.length(b, len);
-                let reads = self.reads(b, &[body], &Place::Segment);
+                let reads = self.reads(b, &[body], &BodyPlace::Segment);
                 let body = reads.behind(body, &body.params.clone());
                 let data = b.expand(&lengths, &reads.columns, body);
                 rows(lengths, data)
@@ -214,14 +220,14 @@ impl Lift {
             Kind::FoldS(fold) => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let data = self.within(b, &node.inputs[1], &outer, &inner).data;
-                let level = super::folds::Level::inner(outer.clone(), inner);
+                let level = super::folds::FoldLevel::inner(outer.clone(), inner);
                 let folded = self.fold(b, fold, &level, &data, None);
                 rows(outer, folded)
             }
             Kind::ScanS(fold, kind) => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
-                let level = super::folds::Level::inner(outer, inner);
+                let level = super::folds::FoldLevel::inner(outer, inner);
                 let scanned = self.fold(b, fold, &level, &data, Some(*kind));
                 rows(lengths, scanned)
             }

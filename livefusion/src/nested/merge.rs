@@ -4,7 +4,7 @@
 //! from each input.
 
 use crate::ast::{
-    Body, BodyBuilder, Builder, Ensure, Fold, FoldStyle, Len, MERGE_CHECK, Node, ScanKind, TermId,
+    Assert, Body, BodyBuilder, Builder, Fold, FoldStyle, Len, MERGE_CHECK, Node, ScanKind, TermId,
     identity,
 };
 use loop_lang::op::Op;
@@ -58,7 +58,7 @@ pub(super) fn by_position(builder: Builder, inputs: &[Arc<Node>], step: &Body) -
         ended = b.op(Op::And, &[ended, not]);
     }
     if let [fits, got, expected, element @ ..] = rest {
-        let checked = b.ensure(Ensure::Equal, &[*got, *expected]);
+        let checked = b.ensure(Assert::Equal, &[*got, *expected]);
         let differ = b.op(Op::Ne, &[checked, *expected]);
         next.push(b.cond(*fits, ended, differ));
         next.extend(element);

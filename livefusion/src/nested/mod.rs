@@ -50,7 +50,7 @@ pub(crate) fn is_placeholder(k: u32) -> bool {
 
 /// Describes, untyped, an operand or a result of a closure on segments.
 #[derive(Clone, Debug)]
-pub enum Part {
+pub enum SegmentPart {
     /// As an operand: an array with one element per segment. As a result: a delayed scalar or an
     /// array.
     Array(Arc<Node>),
@@ -69,24 +69,28 @@ pub enum OfAll {
     Nested(Arc<Node>, Segments),
 }
 
-impl Part {
+impl SegmentPart {
     /// Checks that the rank of an array is between `least` and 1, and checks the types of segments.
     /// Returns an error node otherwise.
-    fn checked(&self, b: Builder, least: u8, expected: &str) -> Part {
+    fn checked(&self, b: Builder, least: u8, expected: &str) -> SegmentPart {
         let instead = |inputs: &[&Arc<Node>], types: &[Ty], expected: &str, wrong: &Node| {
             let (expected, got) = (expected.to_string(), show_node(wrong));
-            Part::Array(b.instead(inputs, (types, 1), ErrorKind::Malformed { expected, got }))
+            SegmentPart::Array(b.instead(
+                inputs,
+                (types, 1),
+                ErrorKind::Malformed { expected, got },
+            ))
         };
         match self {
-            Part::Array(node) if node.rank < least || node.rank > 1 => {
+            SegmentPart::Array(node) if node.rank < least || node.rank > 1 => {
                 instead(&[node], &node.types, expected, node)
             }
-            Part::Segments(Segments { lengths, data })
+            SegmentPart::Segments(Segments { lengths, data })
                 if lengths.rank != 1 || *lengths.types != [Ty::U64] =>
             {
                 instead(&[lengths, data], &[Ty::U64], "lengths of type u64", lengths)
             }
-            Part::Segments(Segments { lengths, data }) if data.rank != 1 => {
+            SegmentPart::Segments(Segments { lengths, data }) if data.rank != 1 => {
                 instead(&[lengths, data], &data.types, "elements of rank 1", data)
             }
             _ => self.clone(),
@@ -107,9 +111,9 @@ impl Builder {
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
     /// let b = Builder::named("map_segments");
-    /// let results = b.map_segments(&[Part::Segments(rows.nodes())], |row| {
+    /// let results = b.map_segments(&[SegmentPart::Segments(rows.nodes())], |row| {
     ///     let length = b.len(&row[0]);
-    ///     vec![Part::Array(length), Part::Array(row[0].clone())]
+    ///     vec![SegmentPart::Array(length), SegmentPart::Array(row[0].clone())]
     /// });
     /// let [OfAll::Each(lengths), OfAll::Segments(same)] = &results[..] else { panic!() };
     /// assert_eq!(Array::<u64>::from_node(lengths.clone())?.force()?, [2, 0, 1]);
@@ -118,20 +122,20 @@ impl Builder {
     /// ```
     pub fn map_segments(
         self,
-        parts: &[Part],
-        f: impl FnOnce(&[Arc<Node>]) -> Vec<Part>,
+        parts: &[SegmentPart],
+        f: impl FnOnce(&[Arc<Node>]) -> Vec<SegmentPart>,
     ) -> Vec<OfAll> {
-        let mut given = Given::at(self.loc());
+        let mut given = Placeholders::at(self.loc());
         let expected = "segments, or an array with one element per segment";
         let parts = parts.iter().map(|p| p.checked(self, 1, expected));
         let within: Vec<Arc<Node>> = parts.map(|p| given.placeholder(&p)).collect();
         let results = f(&within);
         let mut lift = given.lift(self);
         let expected = "a delayed scalar, an array of rank 1, or segments";
-        let of_all = |part: &Part| match part.checked(self, 0, expected) {
-            Part::Array(node) if node.rank == 0 => OfAll::Each(lift.each_of(self, &node)),
-            Part::Array(node) => OfAll::Segments(lift.segments(self, &node)),
-            Part::Segments(segments) => {
+        let of_all = |part: &SegmentPart| match part.checked(self, 0, expected) {
+            SegmentPart::Array(node) if node.rank == 0 => OfAll::Each(lift.each_of(self, &node)),
+            SegmentPart::Array(node) => OfAll::Segments(lift.segments(self, &node)),
+            SegmentPart::Segments(segments) => {
                 let (counts, segments) = lift.nested(self, &segments);
                 OfAll::Nested(counts, segments)
             }
@@ -243,30 +247,30 @@ pub trait PerSegment {
     /// The argument of the closure.
     type Within;
     /// Creates a placeholder that represents the part in any segment.
-    fn placeholder(self, given: &mut Given) -> Self::Within;
+    fn placeholder(self, given: &mut Placeholders) -> Self::Within;
 }
 
 /// Holds the placeholders of a segment's parts while a closure is called.
 #[derive(Debug)]
-pub struct Given {
+pub struct Placeholders {
     loc: Loc,
     parts: Vec<(Arc<Node>, Lifted)>,
 }
 
-impl Given {
+impl Placeholders {
     /// The empty state for a closure that is called at `loc`.
-    fn at(loc: Loc) -> Given {
+    fn at(loc: Loc) -> Placeholders {
         let parts = Vec::new();
-        Given { loc, parts }
+        Placeholders { loc, parts }
     }
 
     /// Creates a placeholder for a part of any segment.
-    fn placeholder(&mut self, part: &Part) -> Arc<Node> {
+    fn placeholder(&mut self, part: &SegmentPart) -> Arc<Node> {
         let k = FIRST | NEXT.fetch_add(1, Ordering::Relaxed);
         let builder = Builder::at("segment", self.loc);
         let (of, rank, lifted) = match part {
-            Part::Array(each) => (each, 0, Lifted::Each(each.clone())),
-            Part::Segments(rows) => (&rows.data, 1, Lifted::Rows(rows.clone())),
+            SegmentPart::Array(each) => (each, 0, Lifted::Each(each.clone())),
+            SegmentPart::Segments(rows) => (&rows.data, 1, Lifted::Rows(rows.clone())),
         };
         let node = match of.error {
             Some(_) => builder.mistaken(of, &of.types, rank),
@@ -334,15 +338,15 @@ impl Given {
 
 impl<T: Elt> PerSegment for &Segmented<T> {
     type Within = Array<T>;
-    fn placeholder(self, given: &mut Given) -> Array<T> {
-        Array::wrap(given.placeholder(&Part::Segments(self.nodes())))
+    fn placeholder(self, given: &mut Placeholders) -> Array<T> {
+        Array::wrap(given.placeholder(&SegmentPart::Segments(self.nodes())))
     }
 }
 
 impl<T: Elt> PerSegment for &Array<T> {
     type Within = Array<T, Ix0>;
-    fn placeholder(self, given: &mut Given) -> Array<T, Ix0> {
-        Array::wrap(given.placeholder(&Part::Array(self.node().clone())))
+    fn placeholder(self, given: &mut Placeholders) -> Array<T, Ix0> {
+        Array::wrap(given.placeholder(&SegmentPart::Array(self.node().clone())))
     }
 }
 
@@ -454,7 +458,7 @@ fn run<P: PerSegments, R: PerSegmentResult>(
     loc: Loc,
     f: impl FnOnce(P::Within) -> R,
 ) -> R::Out {
-    let mut given = Given::at(loc);
+    let mut given = Placeholders::at(loc);
     let result = f(parts.placeholders(&mut given));
     result.of_all(&mut given.lift(builder(loc)), loc)
 }
@@ -467,8 +471,8 @@ pub(crate) fn on_rows<R>(
     (lengths, data): (Arc<Node>, Arc<Node>),
     f: impl FnOnce(&Arc<Node>) -> R,
 ) -> (R, Lift) {
-    let mut given = Given::at(b.loc());
-    let row = given.placeholder(&Part::Segments(Segments { lengths, data }));
+    let mut given = Placeholders::at(b.loc());
+    let row = given.placeholder(&SegmentPart::Segments(Segments { lengths, data }));
     let result = f(&row);
     (result, given.lift(b))
 }
@@ -476,14 +480,14 @@ pub(crate) fn on_rows<R>(
 /// Tuples of per-segment parts.
 trait PerSegments {
     type Within;
-    fn placeholders(self, given: &mut Given) -> Self::Within;
+    fn placeholders(self, given: &mut Placeholders) -> Self::Within;
 }
 
 macro_rules! tuples {
     ($($($P:ident $i:tt),*;)*) => {$(
         impl<$($P: PerSegment),*> PerSegments for ($($P,)*) {
             type Within = ($($P::Within,)*);
-            fn placeholders(self, given: &mut Given) -> Self::Within {
+            fn placeholders(self, given: &mut Placeholders) -> Self::Within {
                 ($(self.$i.placeholder(given),)*)
             }
         }

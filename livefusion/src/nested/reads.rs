@@ -1,8 +1,8 @@
 //! Bodies over all segments: their captures of a segment become extra parameters.
 
 use super::lift::{Lift, Lifted, Name, Rows};
-use super::stream::{Follow, Stream};
-use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Term, TermId, Types};
+use super::stream::{Follow, SegmentStream};
+use crate::ast::{Assert, Body, BodyBuilder, Builder, Node, Term, TermId, Types};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ const MOST_TERMS: usize = 256;
 
 /// Selects the place where a body runs.
 #[derive(Clone)]
-pub(super) enum Place {
+pub(super) enum BodyPlace {
     /// Once for each segment.
     Segment,
     /// For each element of segments of these lengths.
@@ -30,11 +30,11 @@ pub(super) struct Reads {
     pub(super) columns: Vec<Arc<Node>>,
     /// The types of their fields.
     pub(super) types: Types,
-    entries: FxHashMap<Name, Entry>,
+    entries: FxHashMap<Name, CapturedForm>,
 }
 
 /// The form of a captured node. Parameters are numbered from the first extra one.
-enum Entry {
+enum CapturedForm {
     /// The fields of a delayed scalar, from this parameter on.
     Each(u32),
     /// An array, with its offset and its length.
@@ -46,7 +46,7 @@ enum Entry {
     /// Maps of arrays and index functions. Each element is computed at its read, so an element
     /// without a read cannot trap.
     Computed {
-        stream: Stream,
+        stream: SegmentStream,
         offsets: Vec<u32>,
         len: u32,
         data: Vec<Arc<Node>>,
@@ -55,7 +55,7 @@ enum Entry {
 
 impl Lift {
     /// Collects the per-segment captures of bodies at a place.
-    pub(super) fn reads(&mut self, b: Builder, bodies: &[&Body], place: &Place) -> Reads {
+    pub(super) fn reads(&mut self, b: Builder, bodies: &[&Body], place: &BodyPlace) -> Reads {
         let mut reads = Reads {
             columns: Vec::new(),
             types: Types::new(),
@@ -77,7 +77,7 @@ impl Lift {
             };
             let entry = match self.lifted(&node) {
                 Lifted::Same(_) => continue,
-                Lifted::Each(each) => Entry::Each(reads.column(self.at(b, place, &each))),
+                Lifted::Each(each) => CapturedForm::Each(reads.column(self.at(b, place, &each))),
                 Lifted::Rows(rows) if let Some((stream, data)) = computed => {
                     computed_so_far += 1;
                     for body in stream.bodies() {
@@ -93,7 +93,7 @@ impl Lift {
                         let begin = self.offsets(b, &rows);
                         offsets.push(reads.column(self.at(b, place, &begin)));
                     }
-                    Entry::Computed {
+                    CapturedForm::Computed {
                         stream,
                         offsets,
                         len: reads.column(self.at(b, place, &rows.lengths)),
@@ -102,7 +102,7 @@ impl Lift {
                 }
                 Lifted::Rows(rows) => {
                     let offsets = self.offsets(b, &rows);
-                    Entry::Rows {
+                    CapturedForm::Rows {
                         offset: reads.column(self.at(b, place, &offsets)),
                         len: reads.column(self.at(b, place, &rows.lengths)),
                         data: rows.data,
@@ -116,7 +116,11 @@ impl Lift {
 
     /// The stream and the data of an array that should be inlined. Bodies must read it at one
     /// index. Storing its elements first could trap, or need another loop.
-    fn computed(&self, bodies: &[Body], array: &Arc<Node>) -> Option<(Stream, Vec<Arc<Node>>)> {
+    fn computed(
+        &self,
+        bodies: &[Body],
+        array: &Arc<Node>,
+    ) -> Option<(SegmentStream, Vec<Arc<Node>>)> {
         let mut indices: Vec<(usize, TermId)> = Vec::new();
         for (k, body) in bodies.iter().enumerate() {
             for data in &body.terms {
@@ -147,11 +151,11 @@ impl Lift {
     }
 
     /// Per-segment values at a place.
-    pub(super) fn at(&mut self, b: Builder, place: &Place, each: &Arc<Node>) -> Arc<Node> {
+    pub(super) fn at(&mut self, b: Builder, place: &BodyPlace, each: &Arc<Node>) -> Arc<Node> {
         match place {
-            Place::Segment => each.clone(),
-            Place::Element(lengths) => self.spread(b, lengths, each),
-            Place::Inner(outer, inner) => {
+            BodyPlace::Segment => each.clone(),
+            BodyPlace::Element(lengths) => self.spread(b, lengths, each),
+            BodyPlace::Inner(outer, inner) => {
                 let each = self.spread(b, outer, each);
                 self.spread(b, inner, &each)
             }
@@ -163,7 +167,7 @@ impl Lift {
     pub(super) fn map_at(
         &mut self,
         b: Builder,
-        place: &Place,
+        place: &BodyPlace,
         inputs: &[Arc<Node>],
         body: &Body,
     ) -> Arc<Node> {
@@ -217,15 +221,15 @@ impl Reads {
         let results = b.embed_with(body, params, &mut |b, capture, field, at| {
             let entry = self.entries.get(&Arc::as_ptr(capture.node()));
             match (entry, at) {
-                (Some(Entry::Each(k)), None) => b.param(first + k + field),
-                (Some(Entry::Rows { offset, len, data }), Some((index, checked))) => {
+                (Some(CapturedForm::Each(k)), None) => b.param(first + k + field),
+                (Some(CapturedForm::Rows { offset, len, data }), Some((index, checked))) => {
                     let index = inside(b, index, first + len, checked);
                     let begin = b.param(first + offset);
                     let there = b.op(Op::Add, &[begin, index]);
                     b.at(data, field, there, false)
                 }
                 (
-                    Some(Entry::Computed {
+                    Some(CapturedForm::Computed {
                         stream,
                         offsets,
                         len,
@@ -259,7 +263,7 @@ fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId
         return index;
     }
     let len = b.param(len);
-    b.ensure(Ensure::Below, &[index, len])
+    b.ensure(Assert::Below, &[index, len])
 }
 
 /// A range of a body's parameters.

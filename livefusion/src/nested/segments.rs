@@ -1,9 +1,9 @@
 //! Segments in the closure, which become segments of segments; scatters in segments.
 
-use super::align::ensured;
+use super::align::asserted;
 use super::lift::{Lift, Lifted, Rows, no_rule, rows};
-use super::reads::Place;
-use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Places, ScanKind};
+use super::reads::BodyPlace;
+use crate::ast::{Assert, Body, BodyBuilder, Builder, Node, Places, ScanKind};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl Lift {
         for values in &values {
             inputs.push(self.aligned(b, values, &outer));
         }
-        let reads = self.reads(b, &[body], &Place::Element(outer.clone()));
+        let reads = self.reads(b, &[body], &BodyPlace::Element(outer.clone()));
         inputs.extend(reads.columns.iter().cloned());
         let body = reads.behind(body, &body.params.clone());
         let data = b.expand(&inner, &inputs, body);
@@ -66,7 +66,7 @@ impl Lift {
         let values = self.lifted(&node.inputs[2]);
         let values = self.aligned(b, &values, &lengths);
         let begin = self.offsets(b, &base);
-        let place = Place::Element(lengths.clone());
+        let place = BodyPlace::Element(lengths.clone());
         let (begin, len) = (
             self.at(b, &place, &begin),
             self.at(b, &place, &base.lengths),
@@ -74,7 +74,7 @@ impl Lift {
         let mut body = BodyBuilder::new(&[Ty::U64; 3]);
         body.locate(Some(b.loc()));
         let [index, begin_at, len_at] = [0, 1, 2].map(|k| body.param(k));
-        let index = body.ensure(Ensure::Below, &[index, len_at]);
+        let index = body.ensure(Assert::Below, &[index, len_at]);
         let there = body.op(Op::Add, &[begin_at, index]);
         let data = b.map(&[data, begin, len], body.finish(&[there]));
         let at = Rows { lengths, data };
@@ -83,7 +83,7 @@ impl Lift {
 
     /// Returns `others`, with a check that both arrays of lengths agree.
     pub(crate) fn agreed(b: Builder, lengths: &Arc<Node>, others: &Arc<Node>) -> Arc<Node> {
-        ensured(b, Ensure::Equal, &[others.clone(), lengths.clone()])
+        asserted(b, Assert::Equal, &[others.clone(), lengths.clone()])
     }
 }
 

@@ -7,7 +7,7 @@
 //! the preceding filters pass the element.
 
 use super::lift::{Lift, Lifted, Name};
-use super::reads::{Place, Reads, all_params};
+use super::reads::{BodyPlace, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermId, Types,
 };
@@ -32,7 +32,7 @@ pub(super) enum Follow {
 }
 
 /// A stream of elements of each segment.
-pub(super) struct Stream {
+pub(super) struct SegmentStream {
     /// In dependency order; the last one is the result. Empty if the result is a source.
     nodes: Vec<Arc<Node>>,
     sources: Vec<Arc<Node>>,
@@ -42,13 +42,13 @@ pub(super) struct Stream {
 
 /// An element at one point of a stream.
 #[derive(Clone)]
-struct Element {
+struct StreamElement {
     fields: Vec<TermId>,
     /// Whether the element exists.
     present: TermId,
 }
 
-impl Stream {
+impl SegmentStream {
     /// All bodies that the stream computes.
     pub(super) fn bodies(&self) -> Vec<&Body> {
         let mut all = Vec::new();
@@ -150,8 +150,8 @@ fn map(
 
 impl Lift {
     /// The stream that ends in a node.
-    pub(super) fn stream(&self, of: &Arc<Node>, follow: Follow) -> Stream {
-        let mut stream = Stream {
+    pub(super) fn stream(&self, of: &Arc<Node>, follow: Follow) -> SegmentStream {
+        let mut stream = SegmentStream {
             nodes: Vec::new(),
             sources: Vec::new(),
             lengths: None,
@@ -194,7 +194,7 @@ impl Lift {
 
     /// Removes nodes that the result does not need. An index function with other lengths than the
     /// stream becomes a source.
-    fn needed(&self, of: &Arc<Node>, stream: &mut Stream) {
+    fn needed(&self, of: &Arc<Node>, stream: &mut SegmentStream) {
         let mut needed = vec![Arc::as_ptr(of)];
         let mut nodes = Vec::new();
         while let Some(node) = stream.nodes.pop() {
@@ -248,7 +248,11 @@ impl Lift {
     }
 
     /// The sources of a stream, aligned elementwise, and the lengths of their segments.
-    pub(super) fn sources(&mut self, b: Builder, stream: &Stream) -> (Arc<Node>, Vec<Arc<Node>>) {
+    pub(super) fn sources(
+        &mut self,
+        b: Builder,
+        stream: &SegmentStream,
+    ) -> (Arc<Node>, Vec<Arc<Node>>) {
         let lengths = match (&stream.lengths, stream.sources.first()) {
             (Some(lengths), _) => lengths.clone(),
             (None, Some(source)) => self.rows_of(b, source).lengths,
@@ -263,10 +267,14 @@ impl Lift {
     }
 
     /// Builds the scan of a stream. Returns its valid output elements.
-    pub(super) fn in_order(&mut self, builder: Builder, stream: &Stream) -> Lifted {
+    pub(super) fn in_order(&mut self, builder: Builder, stream: &SegmentStream) -> Lifted {
         let (lengths, mut sources) = self.sources(builder, stream);
         sources.push(self.indices(builder, &lengths));
-        let reads = self.reads(builder, &stream.bodies(), &Place::Element(lengths.clone()));
+        let reads = self.reads(
+            builder,
+            &stream.bodies(),
+            &BodyPlace::Element(lengths.clone()),
+        );
         let inputs: Vec<Arc<Node>> = sources.iter().chain(&reads.columns).cloned().collect();
         let elements = builder.zip(&inputs);
         let Some(result) = stream.nodes.last() else {
@@ -315,12 +323,12 @@ impl Lift {
         }
         let of_source = |(name, fields)| {
             let present = goes_on;
-            (name, Element { fields, present })
+            (name, StreamElement { fields, present })
         };
         let known = stream.of_sources(given).into_iter().map(of_source);
-        let mut known: FxHashMap<Name, Element> = known.collect();
+        let mut known: FxHashMap<Name, StreamElement> = known.collect();
         let mut next = Vec::new();
-        let mut last = Element {
+        let mut last = StreamElement {
             fields: Vec::new(),
             present: goes_on,
         };
@@ -330,26 +338,26 @@ impl Lift {
                 .inputs
                 .iter()
                 .filter_map(|i| known.get(&Arc::as_ptr(i)));
-            let inputs: Vec<Element> = inputs.cloned().collect();
+            let inputs: Vec<StreamElement> = inputs.cloned().collect();
             let present = inputs.first().map_or(goes_on, |i| i.present);
             let fields: Vec<TermId> = inputs.iter().flat_map(|i| &i.fields).copied().collect();
             let mine = &remembered[at..at + own(node).len()];
             at += mine.len();
             last = match &node.kind {
-                Kind::Generate(_, body) => Element {
+                Kind::Generate(_, body) => StreamElement {
                     fields: reads.embed(&mut b, body, index, first),
                     present,
                 },
                 Kind::Filter(test) => {
                     let passes = one(&mut b, &reads, test, &fields, first);
                     let present = b.cond(present, passes, no);
-                    Element { fields, present }
+                    StreamElement { fields, present }
                 }
                 Kind::Pack => {
                     let (tags, data) = fields.split_last().map_or((no, &[][..]), |(t, d)| (*t, d));
                     let fields = data.to_vec();
                     let present = b.cond(present, tags, no);
-                    Element { fields, present }
+                    StreamElement { fields, present }
                 }
                 Kind::TakeWhile { test, inclusive } => {
                     let passes = one(&mut b, &reads, test, &fields, first);
@@ -358,13 +366,13 @@ impl Lift {
                         true => present,
                         false => b.cond(present, passes, no),
                     };
-                    Element { fields, present }
+                    StreamElement { fields, present }
                 }
                 Kind::Take(_) => {
                     let step = b.lit(Const::u64(1));
                     let more = b.op(Op::Add, &[mine[0], step]);
                     next.push(b.cond(present, more, mine[0]));
-                    Element { fields, present }
+                    StreamElement { fields, present }
                 }
                 Kind::Scan(fold, kind) => {
                     let params: Vec<TermId> = mine.iter().chain(&fields).copied().collect();
@@ -376,9 +384,9 @@ impl Lift {
                         ScanKind::Inclusive => joined,
                         ScanKind::Exclusive => mine.to_vec(),
                     };
-                    Element { fields, present }
+                    StreamElement { fields, present }
                 }
-                _ => Element {
+                _ => StreamElement {
                     fields: map(&mut b, &reads, node, fields, first),
                     present,
                 },
@@ -407,7 +415,7 @@ impl Lift {
     }
 }
 
-impl Stream {
+impl SegmentStream {
     /// The state before the first element.
     fn start(&self, out: &[Ty]) -> Body {
         let mut b = BodyBuilder::new(&[]);

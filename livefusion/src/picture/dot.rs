@@ -1,6 +1,6 @@
 //! DOT text for graphviz and similar tools. Loops are clusters.
 
-use super::{LineStyle, Node, NodeStyle, Picture};
+use super::{LineStyle, NodeStyle, Picture, PictureNode};
 use std::fmt::Write;
 
 /// Renders the picture as DOT.
@@ -45,7 +45,7 @@ pub(crate) fn dot(p: &Picture) -> String {
     out
 }
 
-fn node(out: &mut String, indent: &str, at: usize, n: &Node) {
+fn node(out: &mut String, indent: &str, at: usize, n: &PictureNode) {
     let label = quoted(&format!("{}\n{}", n.name, n.detail));
     let style = match n.style {
         NodeStyle::Computed => "fillcolor=white",

@@ -22,14 +22,14 @@ pub(crate) struct Picture {
     pub title: String,
     /// The text of each box, in lines. Boxes stand one below the other, in this order.
     pub boxes: Vec<Vec<String>>,
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PictureNode>,
     /// The lines. They are acyclic and lead to the same box or to a later one.
     pub lines: Vec<Line>,
 }
 
 /// A node with two lines of text.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct PictureNode {
     pub name: String,
     pub detail: String,
     /// The box of the node.

@@ -1,7 +1,7 @@
 //! SVG text: renders a layout with text, colours and a legend.
 
 use super::layout::{self, Curve, Drawing, Rect};
-use super::{LineStyle, Node, NodeStyle, Picture};
+use super::{LineStyle, NodeStyle, Picture, PictureNode};
 use std::fmt::Write;
 
 const FONT: &str = "system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif";
@@ -63,15 +63,16 @@ pub(crate) fn svg(p: &Picture) -> String {
     )
 }
 
-fn graph(p: &Picture) -> layout::Graph {
-    let node = |n: &Node| width(&n.name, NAME).max(width(&n.detail, DETAIL)).max(36.0) + 20.0;
+fn graph(p: &Picture) -> layout::LayoutGraph {
+    let node =
+        |n: &PictureNode| width(&n.name, NAME).max(width(&n.detail, DETAIL)).max(36.0) + 20.0;
     let gutter = |lines: &Vec<String>| {
         let widths = lines.iter().map(|l| width(l, SMALL));
         widths.fold(0.0, f64::max) + 12.0
     };
     let n = p.nodes.len();
     let known = p.lines.iter().filter(|l| l.from < n && l.to < n);
-    layout::Graph {
+    layout::LayoutGraph {
         widths: p.nodes.iter().map(node).collect(),
         boxed: p
             .nodes
@@ -129,7 +130,7 @@ fn labels(p: &Picture) -> Vec<&str> {
     labels
 }
 
-fn draw_node(out: &mut String, node: &Node, r: Rect) {
+fn draw_node(out: &mut String, node: &PictureNode, r: Rect) {
     let (fill, dashes) = match node.style {
         NodeStyle::Computed => ("#ffffff", ""),
         NodeStyle::Input => ("#e6f0e2", ""),

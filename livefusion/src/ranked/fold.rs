@@ -1,6 +1,6 @@
 //! Folds and scans along axes, as folds of rows and as scatters.
 
-use super::make::{Element, axes_of, built, chosen, computed, others, rearranged, shaped};
+use super::make::{IndexedElement, axes_of, built, chosen, computed, others, rearranged, shaped};
 use super::near::near;
 use crate::array::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank};
 use crate::ast::{
@@ -253,7 +253,7 @@ impl<'s> Folded<'s> {
         }
         Ok(computed(builder, &self.rest(), |b, parts| {
             let mut kept = parts.iter();
-            let mut at = Element::new(b, elements, self.shape);
+            let mut at = IndexedElement::new(b, elements, self.shape);
             for axis in 0..self.shape.rank() {
                 match self.axes.contains(&axis) {
                     true => at.first(axis),

@@ -1,7 +1,7 @@
 //! Concatenation along axes: `concatenate`, `stack`.
 
 use super::axes::sum;
-use super::make::{Element, agreed, axis_of, built, computed, shaped};
+use super::make::{IndexedElement, agreed, axis_of, built, computed, shaped};
 use crate::array::{Array, Dim, Multi, Part, nodes_of};
 use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
@@ -174,7 +174,7 @@ fn joined(
             let end = b.op(Op::Add, &[start, n]);
             let before = b.op(Op::Lt, &[at[axis], end]);
             let here = b.op(Op::Sub, &[at[axis], start]);
-            let mut element = Element::new(b, part, shape);
+            let mut element = IndexedElement::new(b, part, shape);
             for (k, index) in at.iter().enumerate() {
                 element.inside(k, if k == axis { here } else { *index });
             }

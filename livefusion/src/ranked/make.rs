@@ -306,21 +306,21 @@ pub(super) fn others(shape: &Shape, axes: &[usize]) -> Vec<usize> {
 }
 
 /// An element whose index is given axis by axis.
-pub(super) struct Element<'b, 's> {
+pub(super) struct IndexedElement<'b, 's> {
     b: &'b mut BodyBuilder,
     source: &'s Arc<Node>,
     shape: &'s Shape,
     at: Option<TermId>,
 }
 
-impl<'b, 's> Element<'b, 's> {
+impl<'b, 's> IndexedElement<'b, 's> {
     pub(super) fn new(
         b: &'b mut BodyBuilder,
         source: &'s Arc<Node>,
         shape: &'s Shape,
-    ) -> Element<'b, 's> {
+    ) -> IndexedElement<'b, 's> {
         let at = None;
-        Element {
+        IndexedElement {
             b,
             source,
             shape,

@@ -22,12 +22,12 @@ impl Builder {
         fold: Fold,
         kind: ScanKind,
     ) -> Arc<Node> {
-        self.scanned(xs, axes, Towards::End, Running::From(fold, kind))
+        self.scanned(xs, axes, Towards::End, ScanBegin::From(fold, kind))
     }
 
     /// Scans along an axis without a start, by an associative operator.
     pub(crate) fn scan1_along(self, xs: &Arc<Node>, axes: &[usize], step: Body) -> Arc<Node> {
-        self.scanned(xs, axes, Towards::End, Running::First(step))
+        self.scanned(xs, axes, Towards::End, ScanBegin::First(step))
     }
 
     /// Scans along an axis from the last element to the first, with a start.
@@ -38,12 +38,12 @@ impl Builder {
         fold: Fold,
         kind: ScanKind,
     ) -> Arc<Node> {
-        self.scanned(xs, axes, Towards::Start, Running::From(fold, kind))
+        self.scanned(xs, axes, Towards::Start, ScanBegin::From(fold, kind))
     }
 
     /// Scans along an axis from the last element to the first, without a start.
     pub(crate) fn scan1_right_along(self, xs: &Arc<Node>, axes: &[usize], step: Body) -> Arc<Node> {
-        self.scanned(xs, axes, Towards::Start, Running::First(step))
+        self.scanned(xs, axes, Towards::Start, ScanBegin::First(step))
     }
 
     /// Scans along an axis, towards one of its ends.
@@ -52,7 +52,7 @@ impl Builder {
         xs: &Arc<Node>,
         axes: &[usize],
         towards: Towards,
-        running: Running,
+        running: ScanBegin,
     ) -> Arc<Node> {
         let types = running.types(xs);
         built(self, &[xs], (&types, xs.rank), || {
@@ -125,26 +125,26 @@ enum Towards {
 }
 
 /// The start of a scan.
-enum Running {
+enum ScanBegin {
     /// A start value.
     From(Fold, ScanKind),
     /// The first element. Later ones are combined by this operator.
     First(Body),
 }
 
-impl Running {
+impl ScanBegin {
     /// Returns the types of the results.
     fn types(&self, xs: &Node) -> Types {
         match self {
-            Running::From(fold, _) => fold.state(&xs.types),
-            Running::First(_) => xs.types.clone(),
+            ScanBegin::From(fold, _) => fold.state(&xs.types),
+            ScanBegin::First(_) => xs.types.clone(),
         }
     }
 
     /// Checks the requirements that the rewritten scan does not check itself.
     fn check(&self, xs: &Node) -> Result<(), ErrorKind> {
         match self {
-            Running::From(fold, _) => match fold.style {
+            ScanBegin::From(fold, _) => match fold.style {
                 FoldStyle::Associative => fits(&fold.start, START, &[], Some(&xs.types)),
                 FoldStyle::Sequential => Ok(()),
                 FoldStyle::First
@@ -155,7 +155,7 @@ impl Running {
                     got: "another".to_string(),
                 }),
             },
-            Running::First(step) => {
+            ScanBegin::First(step) => {
                 let both = [&xs.types[..], &xs.types[..]].concat();
                 fits(step, "a step", &both, Some(&xs.types))
             }
@@ -170,8 +170,8 @@ impl Running {
         scan: impl FnOnce(&Arc<Node>, Fold, ScanKind) -> Arc<Node>,
     ) -> Arc<Node> {
         match self {
-            Running::From(fold, kind) => scan(elements, fold, kind),
-            Running::First(step) => from_first(builder, elements, step, |elements, fold| {
+            ScanBegin::From(fold, kind) => scan(elements, fold, kind),
+            ScanBegin::First(step) => from_first(builder, elements, step, |elements, fold| {
                 scan(elements, fold, ScanKind::Inclusive)
             }),
         }

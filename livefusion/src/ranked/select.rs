@@ -1,6 +1,6 @@
 //! Selection by indices of an axis: `select`.
 
-use super::make::{self, Element, axis_of, built, computed, shaped};
+use super::make::{self, IndexedElement, axis_of, built, computed, shaped};
 use crate::array::{Array, Multi, length_of};
 use crate::ast::{Builder, Node, Shape};
 use crate::elt::{Elt, Int};
@@ -30,7 +30,7 @@ impl Builder {
             let to = Shape::new(to);
             let made = computed(self, &to, |b, parts| {
                 let chosen = b.at(&indices, 0, parts[axis], false);
-                let mut element = Element::new(b, &source, &from);
+                let mut element = IndexedElement::new(b, &source, &from);
                 for (along, part) in parts.iter().enumerate() {
                     match along == axis {
                         true => element.checked(along, chosen),

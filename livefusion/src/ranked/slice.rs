@@ -1,6 +1,6 @@
 //! Parts of arrays (`slice`, `split`, `at`) and copies along new axes (`broadcast`).
 
-use super::make::{self, Element, axis_of, built, checked_length, computed, shaped};
+use super::make::{self, IndexedElement, axis_of, built, checked_length, computed, shaped};
 use crate::array::{
     Amount, Array, Dim, Extent, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank,
     extent, reading,
@@ -63,7 +63,7 @@ impl Builder {
             let to = Shape::new(to);
             let made = computed(self, &to, |b, parts| {
                 let mut parts = parts.iter();
-                let mut element = Element::new(b, &source, &from);
+                let mut element = IndexedElement::new(b, &source, &from);
                 let mut axis = 0;
                 for read in &reads {
                     match read {

@@ -78,7 +78,7 @@ impl Builder {
                     .iter()
                     .map(|a| trace::scalar(a.node(), 0, Ty::U64, loc));
                 let lens: Vec<Field> = lens.collect();
-                let here = Here {
+                let here = StencilPoint {
                     source: &source,
                     parts,
                     lens: &lens,
@@ -331,14 +331,14 @@ fn over<T: Elt, D: Dim, S: Elt>(
 }
 
 /// An element and its surroundings.
-struct Here<'a> {
+struct StencilPoint<'a> {
     source: &'a Arc<Node>,
     parts: &'a [Field],
     lens: &'a [Field],
     loc: Loc,
 }
 
-impl Here<'_> {
+impl StencilPoint<'_> {
     fn neighbour(&self, offsets: &[i128], border: &Border<'_>) -> Fields {
         let loc = self.loc;
         // The position to read, the index if it lies outside, and the element in that case.

@@ -7,7 +7,7 @@ use super::engine::force_kept;
 use super::iterate::run;
 use super::parallel::called;
 use super::program::cancelled;
-use crate::ast::{After, Apart, Buffer, External, Node, Threads, Value};
+use crate::ast::{After, Buffer, External, ExternalPart, Node, Threads, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, waits};
 use livefusion_backend::process;
@@ -75,11 +75,11 @@ fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
 }
 
 /// Sets the value of one result, and runs its external part if necessary.
-fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
+fn finish(engine: &Engine, node: &Node, of: &ExternalPart, result: u32) -> Result<()> {
     if of.ended().get().is_none() {
         let results = match of {
-            Apart::Loop(of) => run(engine, of)?.into_vec(),
-            Apart::External(of) => {
+            ExternalPart::Loop(of) => run(engine, of)?.into_vec(),
+            ExternalPart::External(of) => {
                 // Inputs held by this part alone do not keep their values.
                 let inputs = force_kept(engine, &of.inputs, |n| Arc::strong_count(n) > 1)?;
                 vec![call(engine, of, &inputs)?]
@@ -97,7 +97,7 @@ fn finish(engine: &Engine, node: &Node, of: &Apart, result: u32) -> Result<()> {
 
 /// Reports a loop that ended with fewer components than it began with.
 #[cold]
-pub fn lacks_a_result(of: &Apart) -> Error {
+pub fn lacks_a_result(of: &ExternalPart) -> Error {
     let kind = ErrorKind::Backend("an external function lacks a result".to_string());
     Error::new(of.name(), of.loc(), kind)
 }

@@ -5,7 +5,7 @@
 use crate::ast::{Kind, Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
-use crate::fusion::pull::Extent;
+use crate::fusion::inline::KnownExtent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId, numbered};
 use livefusion_backend::{Arg, Buffer, FarError, Value as KernelValue, View};
@@ -42,12 +42,12 @@ pub struct Bindings<'g> {
     /// The lengths known before anything runs, in the order of their nodes.
     pub lengths: &'g [u64],
     /// The values of a prepared program's inputs.
-    pub inputs: Inputs<'g>,
+    pub inputs: InputPlaces<'g>,
 }
 
 /// Maps a program's inputs to places.
 #[derive(Default)]
-pub struct Inputs<'g> {
+pub struct InputPlaces<'g> {
     /// The place of each input.
     pub places: &'g [usize],
     /// The values at the places.
@@ -93,7 +93,7 @@ impl There<'_> {
     }
 }
 
-impl Inputs<'_> {
+impl InputPlaces<'_> {
     fn get(&self, number: u32) -> Option<&Value> {
         self.there.get(*self.places.get(number as usize)?)
     }
@@ -195,13 +195,13 @@ impl<'g> Recipe<'g> {
         let from = |field: FieldRef| {
             let node = &self.graph.nodes[field.0.index()];
             let extent = match node.node.kind {
-                Kind::Len if scalar && !node.leaf => plan.pulls.own_extent(node.inputs[0]),
+                Kind::Len if scalar && !node.leaf => plan.inlining.own_extent(node.inputs[0]),
                 _ => None,
             };
             match extent {
-                Some(Extent::Of(array)) => self.length(array),
-                Some(Extent::Scalar(by)) => self.field(by),
-                Some(Extent::Rows(_)) | None => self.field(field),
+                Some(KnownExtent::Of(array)) => self.length(array),
+                Some(KnownExtent::Scalar(by)) => self.field(by),
+                Some(KnownExtent::Rows(_)) | None => self.field(field),
             }
         };
         self.graph.fields(root).into_iter().map(from).collect()
@@ -229,7 +229,7 @@ impl<'g> Recipe<'g> {
 pub type Args<'a> = SmallVec<[Arg<'a>; 24]>;
 
 /// A result of a loop.
-enum Made {
+enum LoopResult {
     Scalar(Const),
     Array(Arc<Buffer>),
     /// An array of this type and length whose memory was given up.
@@ -245,7 +245,7 @@ const NONE: Const = Const {
 /// Holds the results of the loops that have run, in order.
 #[derive(Default)]
 pub struct Store {
-    made: SmallVec<[Made; 4]>,
+    made: SmallVec<[LoopResult; 4]>,
     /// Bytes of all results.
     pub bytes: u64,
 }
@@ -284,7 +284,7 @@ impl Store {
     fn arg<'a>(&'a self, b: &'a Bindings<'_>, from: Origin, far: bool) -> Result<Option<Arg<'a>>> {
         let array = match from {
             Origin::Made(at) => match self.made.get(at) {
-                Some(Made::Array(array)) => Some(array),
+                Some(LoopResult::Array(array)) => Some(array),
                 _ => None,
             },
             Origin::Leaf((id, field)) => match b.leaf(id) {
@@ -305,14 +305,14 @@ impl Store {
         let length = |n: usize| Arg::Scalar(Const::u64(n as u64));
         match from {
             Origin::Made(at) => match self.made.get(at)? {
-                Made::Scalar(c) => Some(Arg::Scalar(*c)),
-                Made::Gone(ty, _) => Some(Arg::Array(View::empty(*ty))),
-                Made::Array(_) => None,
+                LoopResult::Scalar(c) => Some(Arg::Scalar(*c)),
+                LoopResult::Gone(ty, _) => Some(Arg::Array(View::empty(*ty))),
+                LoopResult::Array(_) => None,
             },
             Origin::LengthOf(at) => match self.made.get(at)? {
-                Made::Array(array) => Some(length(array.len())),
-                Made::Gone(_, len) => Some(length(*len)),
-                Made::Scalar(_) => None,
+                LoopResult::Array(array) => Some(length(array.len())),
+                LoopResult::Gone(_, len) => Some(length(*len)),
+                LoopResult::Scalar(_) => None,
             },
             Origin::Constant(slot) => b.constants.get(slot).map(|c| Arg::Scalar(*c)),
             Origin::Known(at) => b.lengths.get(at).map(|n| Arg::Scalar(Const::u64(*n))),
@@ -332,7 +332,7 @@ impl Store {
     fn array(&self, b: &Bindings<'_>, from: Origin) -> Option<Arc<Buffer>> {
         match from {
             Origin::Made(at) => match self.made.get(at)? {
-                Made::Array(array) => Some(array.clone()),
+                LoopResult::Array(array) => Some(array.clone()),
                 _ => None,
             },
             Origin::Leaf((id, field)) => match b.leaf(id)? {
@@ -367,10 +367,10 @@ impl Store {
         self.made.reserve(results.len());
         for value in results {
             self.made.push(match value {
-                KernelValue::Scalar(c) => Made::Scalar(c),
+                KernelValue::Scalar(c) => LoopResult::Scalar(c),
                 KernelValue::Array(a) => {
                     self.bytes += a.bytes() as u64;
-                    Made::Array(Arc::new(a))
+                    LoopResult::Array(Arc::new(a))
                 }
             });
         }
@@ -384,11 +384,11 @@ impl Store {
             _ => return None,
         };
         let made = self.made.get_mut(at)?;
-        let Made::Array(array) = made else {
+        let LoopResult::Array(array) = made else {
             return None;
         };
         let array = taken_out(array)?;
-        *made = Made::Gone(array.ty(), array.len());
+        *made = LoopResult::Gone(array.ty(), array.len());
         self.bytes = self.bytes.saturating_sub(array.bytes() as u64);
         Some(array)
     }

@@ -1,8 +1,8 @@
 //! The engine's options.
 
-use super::asked::Asked;
 use super::engine::Engine;
 use super::programs::KEPT;
+use super::requested::RequestedSchedules;
 use crate::fusion::Clustering;
 use livefusion_backend::Backend;
 use livefusion_backend::memory::MUCH;
@@ -37,7 +37,7 @@ pub struct EngineBuilder {
     #[cfg(feature = "cuda")]
     device: Option<Arc<livefusion_cuda::device::session::Session>>,
     deterministic: bool,
-    asked: Asked,
+    requested: RequestedSchedules,
 }
 
 impl EngineBuilder {
@@ -266,23 +266,23 @@ impl EngineBuilder {
     ///     let xs: Array<f64> = (-50..50).map(f64::from).collect();
     ///     xs.filter(|x| x.gt(0.0)).force_with(engine)
     /// };
-    /// let asked = |text| Engine::builder().only_c().schedule(text).build();
-    /// let engine = asked("loop_0\n  r0 vectorise 4 unroll 2\n  r1 compact\n");
+    /// let requested = |text| Engine::builder().only_c().schedule(text).build();
+    /// let engine = requested("loop_0\n  r0 vectorise 4 unroll 2\n  r1 compact\n");
     /// assert_eq!(positive(&engine)?[..2], [1.0, 2.0]);
-    /// let refused = positive(&asked("loop_0\n  r0 vectorise 3 unroll 2\n")).unwrap_err();
+    /// let refused = positive(&requested("loop_0\n  r0 vectorise 3 unroll 2\n")).unwrap_err();
     /// assert!(refused.to_string().contains("loop_0 is refused: r0 vectorise 3 unroll 2: "));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn schedule(mut self, text: &str) -> Self {
-        self.asked = Asked::read(text);
+        self.requested = RequestedSchedules::read(text);
         self
     }
 
     /// Builds the engine.
     pub fn build(mut self) -> Engine {
-        let asked = match self.backend {
-            Some(_) => Asked::default(),
-            None => std::mem::take(&mut self.asked),
+        let requested = match self.backend {
+            Some(_) => RequestedSchedules::default(),
+            None => std::mem::take(&mut self.requested),
         };
         Engine::of(Choices {
             clustering: self.clustering,
@@ -294,12 +294,12 @@ impl EngineBuilder {
             #[cfg(feature = "c")]
             c: self.c,
             #[cfg(feature = "cuda")]
-            device: self.device.map(|session| Device {
+            device: self.device.map(|session| ChosenDevice {
                 session,
                 deterministic: self.deterministic,
             }),
             backend: self.backend,
-            asked,
+            requested,
         })
     }
 }
@@ -313,7 +313,7 @@ fn processors() -> usize {
 
 /// The choices of an engine's builder.
 pub(super) struct Choices {
-    pub asked: Asked,
+    pub requested: RequestedSchedules,
     pub clustering: Clustering,
     /// The chosen limit, or none for the free memory of the process.
     pub memory_limit: Option<u64>,
@@ -326,12 +326,12 @@ pub(super) struct Choices {
     #[cfg(feature = "c")]
     c: OwnC,
     #[cfg(feature = "cuda")]
-    device: Option<Device>,
+    device: Option<ChosenDevice>,
 }
 
 /// A chosen device.
 #[cfg(feature = "cuda")]
-struct Device {
+struct ChosenDevice {
     session: Arc<livefusion_cuda::device::session::Session>,
     deterministic: bool,
 }
@@ -349,7 +349,7 @@ struct OwnC {
 impl Choices {
     #[cfg(feature = "c")]
     fn schedules(&self) -> Schedules {
-        self.asked.schedules().cloned().unwrap_or_default()
+        self.requested.schedules().cloned().unwrap_or_default()
     }
 
     #[cfg(feature = "c")]

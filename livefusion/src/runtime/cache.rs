@@ -29,7 +29,7 @@ impl LastUse {
 }
 
 /// Describes a value that records its last use.
-pub trait Kept {
+pub trait Cached {
     fn last_use(&self) -> &LastUse;
 }
 
@@ -43,7 +43,7 @@ pub struct Cache<K, V> {
     shedding: Mutex<()>,
 }
 
-impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
+impl<K: Hash + Eq + Clone, V: Cached> Cache<K, V> {
     /// Creates an empty cache for at most `limit` values.
     pub fn new(limit: usize) -> Cache<K, V> {
         Cache {
@@ -146,9 +146,9 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
 ///
 /// A cell that another thread holds stays: its last holder removes it. Drop this guard after the
 /// thread's own reference to the cell.
-struct Failing<'c, K: Hash + Eq + Clone, V: Kept>(&'c Cache<K, V>, &'c K);
+struct Failing<'c, K: Hash + Eq + Clone, V: Cached>(&'c Cache<K, V>, &'c K);
 
-impl<K: Hash + Eq + Clone, V: Kept> Drop for Failing<'_, K, V> {
+impl<K: Hash + Eq + Clone, V: Cached> Drop for Failing<'_, K, V> {
     fn drop(&mut self) {
         let Failing(cache, key) = self;
         let left = |cell: &Arc<OnceCell<_>>| cell.get().is_none() && Arc::strong_count(cell) == 1;
@@ -178,7 +178,7 @@ impl Oldest {
     }
 
     /// Tells whether to evict this value, and counts it.
-    pub fn includes(&mut self, value: &impl Kept) -> bool {
+    pub fn includes(&mut self, value: &impl Cached) -> bool {
         let goes = self.left > 0 && value.last_use().when() <= self.before;
         self.left -= usize::from(goes);
         goes

@@ -17,7 +17,7 @@ const FOLDER: &str = "LIVEFUSION_DUMP_TO";
 const USUAL_FOLDER: &str = "livefusion-dump";
 
 /// The requested dump of this process.
-static ASKED: LazyLock<Option<Dump>> = LazyLock::new(|| {
+static REQUESTED: LazyLock<Option<Dump>> = LazyLock::new(|| {
     let list = std::env::var_os(STAGES)?;
     let folder = std::env::var_os(FOLDER).filter(|f| !f.is_empty());
     Dump::new(
@@ -103,8 +103,8 @@ impl Dump {
     }
 
     /// Begins the files of the next program.
-    fn record(&self) -> Record<'_> {
-        Record(Some((
+    fn record(&self) -> DumpRecord<'_> {
+        DumpRecord(Some((
             self,
             self.programs.fetch_add(1, Ordering::Relaxed) + 1,
         )))
@@ -154,16 +154,16 @@ fn say(what: &str) {
 }
 
 /// Writes the files of one program, or nothing if no dump is requested.
-pub struct Record<'a>(Option<(&'a Dump, u64)>);
+pub struct DumpRecord<'a>(Option<(&'a Dump, u64)>);
 
-impl Record<'static> {
+impl DumpRecord<'static> {
     /// Returns a record for the process's next program.
-    pub fn next() -> Record<'static> {
-        ASKED.as_ref().map_or(Record(None), Dump::record)
+    pub fn next() -> DumpRecord<'static> {
+        REQUESTED.as_ref().map_or(DumpRecord(None), Dump::record)
     }
 }
 
-impl Record<'_> {
+impl DumpRecord<'_> {
     /// Appends text to a stage's file.
     ///
     /// The text is made only if the stage is requested. An empty text creates no file.
@@ -227,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_made_and_written_if_asked_for() {
+    fn texts_are_made_and_written_if_requested() {
         let temporary = tempfile::tempdir().expect("a folder");
         let folder = temporary.path().join("new").join("dump");
         let dump = Dump::new("plan,loop,c", &folder).expect("stages");
-        Record(None).add(Stage::Plan, || -> &str { panic!("nobody asks") });
+        DumpRecord(None).add(Stage::Plan, || -> &str { panic!("not requested") });
         let (first, second) = (dump.record(), dump.record());
-        first.add(Stage::Graph, || -> &str { panic!("not asked for") });
+        first.add(Stage::Graph, || -> &str { panic!("not requested") });
         first.add(Stage::C, || "");
         assert!(!folder.exists());
         second.add(Stage::Loop, || "a\n");

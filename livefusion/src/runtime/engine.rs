@@ -1,15 +1,15 @@
 //! The engine: its options and the kernel cache in memory.
 
 use super::apart::run_apart;
-use super::asked::{Asked, refused};
-use super::binding::{Bindings, Inputs, Nodes};
+use super::binding::{Bindings, InputPlaces, Nodes};
 use super::builder::{Choices, EngineBuilder, RunsOn};
 use super::counters::Counters;
-use super::dump::{Record, Stage};
+use super::dump::{DumpRecord, Stage};
 use super::explain::Explanation;
 use super::prepared::Prepared;
-use super::program::Program;
-use super::programs::Programs;
+use super::program::CompiledProgram;
+use super::programs::KnownPrograms;
+use super::requested::{RequestedSchedules, refused};
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
@@ -66,13 +66,13 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Engine(Arc<Inner>, Watch);
+pub struct Engine(Arc<EngineState>, Watch);
 
-struct Inner {
+struct EngineState {
     choices: Choices,
     interp: InterpBackend,
     /// State that a forked child creates again.
-    here: PerProcess<Here>,
+    here: PerProcess<ProcessState>,
     hits: AtomicU64,
     recognised: AtomicU64,
     misses: AtomicU64,
@@ -86,13 +86,13 @@ struct Inner {
 }
 
 /// The threads of one process, and the locks they hold.
-struct Here {
+struct ProcessState {
     runs_on: RunsOn,
     /// Why the backend is no longer used.
     fallback: OnceLock<String>,
     /// Why the backend failed to compile a loop: the first failure.
     refused: OnceLock<String>,
-    programs: Programs,
+    programs: KnownPrograms,
     /// Helper threads for long loops, started on first use.
     pool: OnceLock<Option<Arc<ThreadPool>>>,
 }
@@ -104,7 +104,7 @@ impl Engine {
     pub(super) fn of(choices: Choices) -> Engine {
         // Enables the detection of forked children from here on.
         process::is_forked();
-        let inner = Inner {
+        let inner = EngineState {
             choices,
             interp: InterpBackend::new(),
             here: PerProcess::new(),
@@ -122,12 +122,12 @@ impl Engine {
         Engine(Arc::new(inner), Watch::default())
     }
 
-    fn here(&self) -> &Here {
-        self.0.here.get_or_make(|| Here {
+    fn here(&self) -> &ProcessState {
+        self.0.here.get_or_make(|| ProcessState {
             runs_on: self.0.choices.runs_on(),
             fallback: OnceLock::new(),
             refused: OnceLock::new(),
-            programs: Programs::new(self.0.choices.program_limit),
+            programs: KnownPrograms::new(self.0.choices.program_limit),
             pool: OnceLock::new(),
         })
     }
@@ -309,8 +309,8 @@ impl Engine {
     }
 
     /// Returns the schedules requested for the C backend.
-    pub(crate) fn asked(&self) -> &Asked {
-        &self.0.choices.asked
+    pub(crate) fn requested(&self) -> &RequestedSchedules {
+        &self.0.choices.requested
     }
 
     /// Tells whether the engine compiles C with a backend of its own.
@@ -425,7 +425,7 @@ impl Engine {
         roots: &[Arc<Node>],
         graph: &Graph,
         lengths: &[Option<u64>],
-    ) -> Result<Arc<Program>> {
+    ) -> Result<Arc<CompiledProgram>> {
         let (program, compiled_here) = self.lookup(roots, graph, lengths)?;
         let counter = if compiled_here {
             &self.0.misses
@@ -442,13 +442,13 @@ impl Engine {
         roots: &[Arc<Node>],
         graph: &Graph,
         lengths: &[Option<u64>],
-    ) -> Result<(Arc<Program>, bool)> {
+    ) -> Result<(Arc<CompiledProgram>, bool)> {
         let key = graph
             .key
             .with(&length_pattern(lengths.iter().flatten().copied()));
         self.here().programs.get_or_compile(key, || {
             let start = Instant::now();
-            let program = Program::compile(self, roots, graph, lengths);
+            let program = CompiledProgram::compile(self, roots, graph, lengths);
             let nanos = start.elapsed().as_nanos() as u64;
             self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
             program
@@ -459,7 +459,7 @@ impl Engine {
     pub(crate) fn compile_all(&self, loops: &[Lowered]) -> Result<Vec<Kernels>> {
         let programs = loops.iter().map(|l| &l.program);
         let sizings = loops.iter().flat_map(|l| &l.sizing);
-        self.asked()
+        self.requested()
             .judge(loops.iter().flat_map(Lowered::programs))?;
         let mut kernels = self.kernels(&programs.chain(sizings).collect::<Vec<_>>())?;
         let mut sizings = kernels.split_off(loops.len()).into_iter();
@@ -519,7 +519,7 @@ pub(super) fn recover(
     roots: &[Arc<Node>],
     instead: &mut dyn FnMut(&Arc<Node>) -> Option<Arc<Node>>,
 ) -> Result<Graph> {
-    let show = |_: &Error| Record::next().add(Stage::Ast, || stages::ast_of(roots));
+    let show = |_: &Error| DumpRecord::next().add(Stage::Ast, || stages::ast_of(roots));
     sharing::recover(roots, instead).inspect_err(show)
 }
 
@@ -615,7 +615,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
             nodes: Nodes::Met(&met.nodes),
             constants: &met.constants,
             lengths: &met.lengths,
-            inputs: Inputs::default(),
+            inputs: InputPlaces::default(),
         };
         return program.run(engine, &mut bindings, &mut []);
     }
@@ -629,7 +629,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         nodes: Nodes::Of(&graph),
         constants: &graph.constants,
         lengths: &known,
-        inputs: Inputs::default(),
+        inputs: InputPlaces::default(),
     };
     program.run(engine, &mut bindings, &mut [])
 }

@@ -9,7 +9,7 @@
 
 use crate::ast::Kind;
 use crate::fusion::Plan;
-use crate::fusion::pull::Extent;
+use crate::fusion::inline::KnownExtent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::*;
@@ -59,7 +59,7 @@ impl fmt::Display for Copied {
 }
 
 /// Records the uses of a program's arrays.
-pub struct Needs {
+pub struct ArrayNeeds {
     /// Fields of results.
     kept: FxHashSet<FieldRef>,
     /// The last loop that takes an array as a parameter, and its number of such parameters.
@@ -70,11 +70,16 @@ pub struct Needs {
     unknown: FxHashSet<NodeId>,
 }
 
-impl Needs {
+impl ArrayNeeds {
     /// Collects the uses by a program's loops and by its results.
-    pub fn of(graph: &Graph, plan: &Plan, loops: &[Lowered], lengths: &[Option<u64>]) -> Needs {
+    pub fn of(
+        graph: &Graph,
+        plan: &Plan,
+        loops: &[Lowered],
+        lengths: &[Option<u64>],
+    ) -> ArrayNeeds {
         let unknown = graph.ids().filter(|n| lengths[n.index()].is_none());
-        let mut needs = Needs {
+        let mut needs = ArrayNeeds {
             kept: graph.roots.iter().flat_map(|r| graph.fields(*r)).collect(),
             arrays: FxHashMap::default(),
             lengths: FxHashMap::default(),
@@ -102,7 +107,8 @@ impl Needs {
             let node = &graph.nodes[r.index()];
             let is_length = matches!(node.node.kind, Kind::Len) && !node.leaf;
             let measured = node.inputs.first().filter(|_| is_length);
-            if let Some(Extent::Of(array)) = measured.and_then(|a| plan.pulls.own_extent(*a))
+            if let Some(KnownExtent::Of(array)) =
+                measured.and_then(|a| plan.inlining.own_extent(*a))
                 && graph.nodes[array.index()].leaf
                 && needs.unknown.contains(&array)
             {
@@ -117,10 +123,10 @@ impl Needs {
         if self.kept.contains(&field) {
             return Some(Copied::Result);
         }
-        let told_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
+        let measured_later = self.lengths.get(&field.0).is_some_and(|last| *last >= at);
         match self.arrays.get(&field) {
-            Some((last, 1)) if *last == at && !told_later => None,
-            Some((last, _)) if *last == at && !told_later => Some(Copied::Here),
+            Some((last, 1)) if *last == at && !measured_later => None,
+            Some((last, _)) if *last == at && !measured_later => Some(Copied::Here),
             _ => Some(Copied::Later),
         }
     }
@@ -129,7 +135,7 @@ impl Needs {
 /// Lists the arrays that loop `at` of a program changes.
 pub fn updates(
     graph: &Graph,
-    needs: &Needs,
+    needs: &ArrayNeeds,
     at: usize,
     lowered: &Lowered,
     layout: &Layout,

@@ -1,6 +1,6 @@
 //! Known graphs: recognises graphs that were forced before, with their programs.
 
-use super::program::Program;
+use super::program::CompiledProgram;
 use super::sync::Map;
 use crate::ast::Node;
 use crate::fusion::rates::{Pattern, length_pattern};
@@ -14,16 +14,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Holds graphs with their programs by [`hint`], the newest first.
 #[derive(Default)]
 pub struct KnownGraphs {
-    by_hint: Map<u64, VecDeque<Known>>,
+    by_hint: Map<u64, VecDeque<KnownGraph>>,
     /// Number of graphs.
     count: AtomicUsize,
 }
 
-struct Known {
+struct KnownGraph {
     skeleton: Skeleton,
     /// The equality pattern of its lengths.
     lengths: Pattern,
-    program: Arc<Program>,
+    program: Arc<CompiledProgram>,
 }
 
 /// The most graphs kept for one hint.
@@ -54,8 +54,8 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
 
 impl KnownGraphs {
     /// Returns the program of a graph forced before, with its bindings.
-    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
-        let of = |known: &Known| {
+    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<CompiledProgram>, Met<'a>)> {
+        let of = |known: &KnownGraph| {
             let met = known.skeleton.recognise(roots)?;
             let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
             same.then(|| (known.program.clone(), met))
@@ -72,12 +72,12 @@ impl KnownGraphs {
         roots: &[Arc<Node>],
         graph: &Graph,
         lengths: &[Option<u64>],
-        program: &Arc<Program>,
+        program: &Arc<CompiledProgram>,
     ) {
         let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
             return;
         };
-        let new = Known {
+        let new = KnownGraph {
             skeleton,
             lengths: length_pattern(lengths.iter().flatten().copied()),
             program: program.clone(),
@@ -97,7 +97,7 @@ impl KnownGraphs {
     }
 
     /// Lists the program of each graph.
-    pub fn programs(&self) -> Vec<Arc<Program>> {
+    pub fn programs(&self) -> Vec<Arc<CompiledProgram>> {
         let mut programs = Vec::with_capacity(self.len());
         self.by_hint.for_each(|known| {
             programs.extend(known.iter().map(|k| k.program.clone()));
@@ -106,7 +106,7 @@ impl KnownGraphs {
     }
 
     /// Keeps the graphs whose programs pass a test.
-    pub fn retain(&self, mut keep: impl FnMut(&Arc<Program>) -> bool) {
+    pub fn retain(&self, mut keep: impl FnMut(&Arc<CompiledProgram>) -> bool) {
         self.by_hint.retain(|known| {
             let before = known.len();
             known.retain(|k| keep(&k.program));

@@ -6,7 +6,6 @@
 //! that pays, and pass arrays and scalars on.
 
 mod apart;
-mod asked;
 mod binding;
 mod builder;
 mod cache;
@@ -14,7 +13,6 @@ mod counters;
 mod dump;
 mod engine;
 mod explain;
-mod homes;
 mod in_place;
 mod iterate;
 mod known;
@@ -26,6 +24,8 @@ mod prepared;
 mod program;
 mod programs;
 mod replay;
+mod requested;
+mod result_slots;
 mod sync;
 #[cfg(feature = "jit")]
 mod tier;
@@ -33,7 +33,6 @@ mod watch;
 mod widened;
 
 pub use apart::external_parts;
-pub(crate) use asked::{Asked, with_region};
 pub(crate) use binding::lost;
 pub use builder::EngineBuilder;
 pub use counters::Counters;
@@ -46,4 +45,5 @@ pub use explain::{
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;
+pub(crate) use requested::{RequestedSchedules, with_region};
 pub use watch::{CancelToken, Progress};

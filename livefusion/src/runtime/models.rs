@@ -3,7 +3,7 @@
 //! `shuttle` fails on deadlocks. `cargo xtask sanitize models` runs the models. The models of thread
 //! teams are in `parallel`.
 
-use super::cache::{Cache, Kept, LastUse};
+use super::cache::{Cache, Cached, LastUse};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, MaxSteps, Runner};
@@ -38,19 +38,19 @@ pub fn join<T>(threads: Vec<JoinHandle<T>>) -> Vec<T> {
 }
 
 /// A value of a key that counts its live instances.
-struct Made {
+struct CountedValue {
     key: u64,
     used: LastUse,
     alive: Arc<AtomicUsize>,
 }
 
-impl Kept for Made {
+impl Cached for CountedValue {
     fn last_use(&self) -> &LastUse {
         &self.used
     }
 }
 
-impl Drop for Made {
+impl Drop for CountedValue {
     fn drop(&mut self) {
         self.alive.fetch_sub(1, Relaxed);
     }
@@ -58,7 +58,7 @@ impl Drop for Made {
 
 /// A cache with counts of the values made and alive.
 struct Shop {
-    cache: Cache<u64, Made>,
+    cache: Cache<u64, CountedValue>,
     made: AtomicUsize,
     alive: Arc<AtomicUsize>,
 }
@@ -73,7 +73,7 @@ impl Shop {
     }
 
     /// Gets a value as engines get a program. Every `fails`th attempt to make one fails.
-    fn get(&self, key: u64, fails: Option<usize>) -> Result<Arc<Made>, ()> {
+    fn get(&self, key: u64, fails: Option<usize>) -> Result<Arc<CountedValue>, ()> {
         let (value, new) = self.cache.get_or_make(&key, || {
             thread::yield_now();
             let attempt = self.made.fetch_add(1, Relaxed) + 1;
@@ -81,7 +81,7 @@ impl Shop {
                 return Err(());
             }
             self.alive.fetch_add(1, Relaxed);
-            Ok(Made {
+            Ok(CountedValue {
                 key,
                 used: LastUse::default(),
                 alive: self.alive.clone(),

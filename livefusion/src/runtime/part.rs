@@ -1,9 +1,9 @@
 //! Parts of a prepared program: graphs without loops over arrays.
 
-use super::binding::{Bindings, Inputs, Nodes, There};
+use super::binding::{Bindings, InputPlaces, Nodes, There};
 use super::engine::{Engine, recover};
 use super::explain::Explanation;
-use super::program::Program;
+use super::program::CompiledProgram;
 use crate::ast::{Input, Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
@@ -19,15 +19,15 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 ///
 /// The inputs of a call come first, then intermediates.
 #[derive(Default)]
-pub struct Given {
+pub struct Available {
     places: FxHashMap<usize, usize>,
     next: usize,
 }
 
-impl Given {
+impl Available {
     /// Starts with the inputs of a call.
-    pub fn new(inputs: &[Arc<Node>]) -> Given {
-        let mut given = Given::default();
+    pub fn new(inputs: &[Arc<Node>]) -> Available {
+        let mut given = Available::default();
         inputs.iter().for_each(|node| given.add(node));
         given
     }
@@ -58,13 +58,13 @@ impl Given {
 ///
 /// Beyond the structure, the code depends only on the equality of its inputs' lengths. Each such
 /// pattern is compiled once.
-pub struct Part {
+pub struct ProgramPart {
     roots: Vec<Arc<Node>>,
     graph: Graph,
     /// The place of each input of the graph.
     takes: SmallVec<[usize; 8]>,
     /// The lengths known to a call, in the order of their nodes.
-    lengths: Vec<Length>,
+    lengths: Vec<CallLength>,
     compiled: PerProcess<Compiled>,
 }
 
@@ -72,19 +72,19 @@ pub struct Part {
 #[derive(Default)]
 struct Compiled {
     /// The program of the first call. Most calls have its pattern.
-    first: OnceLock<(Pattern, Arc<Program>)>,
-    others: RwLock<Vec<(Pattern, Arc<Program>)>>,
+    first: OnceLock<(Pattern, Arc<CompiledProgram>)>,
+    others: RwLock<Vec<(Pattern, Arc<CompiledProgram>)>>,
 }
 
 /// A length known at the call.
-enum Length {
+enum CallLength {
     /// The length of an input.
     Of(u32),
     /// A length that is the same in every call.
     Fixed(u64),
 }
 
-impl Part {
+impl ProgramPart {
     /// Recovers the graph of `roots`.
     ///
     /// The nodes at the first `known` places are its inputs. It may consume their values, except at
@@ -93,10 +93,10 @@ impl Part {
     /// Errors: an error made while the graph was built; an input of another program.
     pub fn new(
         roots: Vec<Arc<Node>>,
-        given: &Given,
+        given: &Available,
         known: usize,
         kept: Range<usize>,
-    ) -> Result<Part> {
+    ) -> Result<ProgramPart> {
         let mut takes = SmallVec::new();
         let mut leaked = None;
         let graph = recover(&roots, &mut |node| {
@@ -124,11 +124,11 @@ impl Part {
         let fixed = known_lengths(&graph, &[]);
         let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
             Kind::Input(input) if fixed.is_none() && node.node.rank > 0 => {
-                Some(Length::Of(input.number))
+                Some(CallLength::Of(input.number))
             }
-            _ => fixed.map(Length::Fixed),
+            _ => fixed.map(CallLength::Fixed),
         };
-        Ok(Part {
+        Ok(ProgramPart {
             lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
             roots,
             graph,
@@ -164,7 +164,7 @@ impl Part {
             nodes: Nodes::Of(&self.graph),
             constants: &self.graph.constants,
             lengths: &lengths,
-            inputs: Inputs {
+            inputs: InputPlaces {
                 places: &self.takes,
                 there,
             },
@@ -188,7 +188,7 @@ impl Part {
         let program = match lengths.iter().flatten().count() == self.lengths.len() {
             true => engine.lookup(&self.roots, &self.graph, &lengths)?.0,
             // No call knows so few lengths, so this program is not cached.
-            false => Arc::new(Program::compile(
+            false => Arc::new(CompiledProgram::compile(
                 engine,
                 &self.roots,
                 &self.graph,
@@ -210,13 +210,13 @@ impl Part {
 
     /// Returns the lengths known to a call with these values.
     fn lengths_with(&self, there: &There<'_>) -> SmallVec<[u64; 8]> {
-        let length = |length: &Length| match length {
-            Length::Of(k) => {
+        let length = |length: &CallLength| match length {
+            CallLength::Of(k) => {
                 let place = self.takes.get(*k as usize);
                 let value = place.and_then(|place| there.get(*place));
                 value.and_then(length_of).unwrap_or(0)
             }
-            Length::Fixed(n) => *n,
+            CallLength::Fixed(n) => *n,
         };
         self.lengths.iter().map(length).collect()
     }
@@ -228,7 +228,7 @@ impl Part {
         compiled: &Compiled,
         there: &There<'_>,
         pattern: Pattern,
-    ) -> Result<Arc<Program>> {
+    ) -> Result<Arc<CompiledProgram>> {
         let others = compiled
             .others
             .read()

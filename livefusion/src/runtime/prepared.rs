@@ -7,8 +7,8 @@ use super::binding::There;
 use super::engine::{Engine, force_nodes};
 use super::explain::{ExplainedApart, ExplainedArrayLoop, ExplainedExternal, Explanation};
 use super::iterate::{Spare, turns, word};
-use super::part::{Given, Part, length_of};
-use crate::ast::{After, Apart, ArrayLoop, Node, Value, Values};
+use super::part::{Available, ProgramPart, length_of};
+use crate::ast::{After, ArrayLoop, ExternalPart, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::iterate::{sources, varying, waits};
 use livefusion_backend::Buffer;
@@ -23,9 +23,9 @@ use std::sync::{Arc, OnceLock};
 pub struct Prepared {
     engine: Engine,
     inputs: Vec<Arc<Node>>,
-    given: Given,
+    given: Available,
     apart: Vec<PreparedApart>,
-    last: Part,
+    last: ProgramPart,
 }
 
 /// The places that a part must not consume, if other parts follow.
@@ -33,15 +33,15 @@ const ALL: Range<usize> = 0..usize::MAX;
 
 /// An external part: a loop over arrays, or a call of a function.
 struct PreparedApart {
-    of: Apart,
+    of: ExternalPart,
     /// The number of places available before it.
     known: usize,
     /// Its operands. A loop's are its state and the trip count, or whether to run at all.
-    begin: Part,
+    begin: ProgramPart,
     /// Its results in use.
     wanted: Vec<u32>,
     /// Its results that are also results of the program, which bring memory for them.
-    homes: Vec<(u32, usize)>,
+    results: Vec<(u32, usize)>,
     /// Places without uses after this part. A loop drops them before its first step, so that it
     /// owns its state uniquely.
     released: Vec<usize>,
@@ -52,13 +52,13 @@ struct PreparedApart {
 /// The steps of a loop.
 struct Steps {
     /// Their captured values.
-    captured: Part,
+    captured: ProgramPart,
     /// One step. Its inputs are the state, then the captured values.
     step: Prepared,
 }
 
 /// An external part with its result nodes and their numbers.
-type Ended = (Apart, Vec<(Arc<Node>, u32)>);
+type Ended = (ExternalPart, Vec<(Arc<Node>, u32)>);
 
 impl Prepared {
     /// Recovers the program of `roots` with `inputs` as its parameters.
@@ -84,12 +84,12 @@ impl Prepared {
         inputs: Vec<Arc<Node>>,
         own: usize,
     ) -> Result<Prepared> {
-        let mut given = Given::new(&inputs);
+        let mut given = Available::new(&inputs);
         let mut apart = Vec::new();
         for (of, results) in apart_below(&roots, &given)? {
             let known = given.len();
             let nodes = of.begin().into_iter().cloned().collect();
-            let begin = Part::new(nodes, &given, known, ALL)?;
+            let begin = ProgramPart::new(nodes, &given, known, ALL)?;
             of.begin().into_iter().for_each(|node| given.add(node));
             results.iter().for_each(|(node, _)| given.add(node));
             apart.push(PreparedApart {
@@ -97,13 +97,13 @@ impl Prepared {
                 known,
                 begin,
                 wanted: results.iter().map(|(_, component)| *component).collect(),
-                homes: Vec::new(),
+                results: Vec::new(),
                 released: Vec::new(),
                 steps: OnceLock::new(),
             });
         }
         // The last part may consume all intermediates.
-        let last = Part::new(roots, &given, given.len(), own..inputs.len())?;
+        let last = ProgramPart::new(roots, &given, given.len(), own..inputs.len())?;
         for (root, place) in last.passed_on() {
             // The place belongs to the last external part that begins before it.
             let at = apart.partition_point(|l: &PreparedApart| l.known <= place);
@@ -217,7 +217,7 @@ impl PreparedApart {
     fn is_result(&mut self, place: usize, root: usize) {
         let behind = self.known + self.of.begin().len();
         let wanted = place.checked_sub(behind).and_then(|at| self.wanted.get(at));
-        self.homes
+        self.results
             .extend(wanted.map(|component| (*component, root)));
     }
 
@@ -226,8 +226,8 @@ impl PreparedApart {
     /// A state is assumed to keep its initial length.
     fn length(&self, result: u32, begun: &[Option<u64>]) -> Option<u64> {
         let like = match &self.of {
-            Apart::Loop(_) => result as usize,
-            Apart::External(of) => of.gives.like?,
+            ExternalPart::Loop(_) => result as usize,
+            ExternalPart::External(of) => of.gives.like?,
         };
         begun.get(like).copied().flatten()
     }
@@ -238,7 +238,7 @@ impl PreparedApart {
     fn run(
         &self,
         engine: &Engine,
-        given: &Given,
+        given: &Available,
         (own, inputs): (&mut [Value], &[&Value]),
         made: &mut Vec<Value>,
         old: &mut [Vec<Arc<Buffer>>],
@@ -247,8 +247,10 @@ impl PreparedApart {
         let begun = self.begin.call(engine, there, &mut [])?;
         made.extend(begun.iter().cloned());
         let results = match &self.of {
-            Apart::External(of) => Values::from_iter([call(engine, of, &begun)?]),
-            Apart::Loop(of) => self.ended(engine, of, given, begun, ((own, inputs), made), old)?,
+            ExternalPart::External(of) => Values::from_iter([call(engine, of, &begun)?]),
+            ExternalPart::Loop(of) => {
+                self.ended(engine, of, given, begun, ((own, inputs), made), old)?
+            }
         };
         for result in &self.wanted {
             let value = results.get(*result as usize).cloned();
@@ -262,7 +264,7 @@ impl PreparedApart {
         &self,
         engine: &Engine,
         of: &ArrayLoop,
-        given: &Given,
+        given: &Available,
         mut state: Values,
         ((own, inputs), made): ((&mut [Value], &[&Value]), &mut Vec<Value>),
         old: &mut [Vec<Arc<Buffer>>],
@@ -275,7 +277,7 @@ impl PreparedApart {
             let mut there = There { own, inputs, made };
             self.released.iter().for_each(|at| there.release(*at));
             let mut spare = Spare::from_elem(Vec::new(), of.step.len());
-            for (component, root) in &self.homes {
+            for (component, root) in &self.results {
                 if let Some(columns) = old.get_mut(*root) {
                     spare[*component as usize] = std::mem::take(columns);
                 }
@@ -289,7 +291,7 @@ impl PreparedApart {
     /// Returns the steps of a loop, recovered before the first one.
     ///
     /// Captured values that no call changes are computed at that point.
-    fn steps(&self, engine: &Engine, of: &ArrayLoop, given: &Given) -> Result<&Steps> {
+    fn steps(&self, engine: &Engine, of: &ArrayLoop, given: &Available) -> Result<&Steps> {
         if let Some(steps) = self.steps.get() {
             return Ok(steps);
         }
@@ -302,14 +304,14 @@ impl PreparedApart {
         Ok(self.steps.get_or_init(|| steps))
     }
 
-    fn recovered(&self, engine: &Engine, of: &ArrayLoop, given: &Given) -> Result<Steps> {
+    fn recovered(&self, engine: &Engine, of: &ArrayLoop, given: &Available) -> Result<Steps> {
         let is_missing = |node: &&Arc<Node>| node.value.get().is_none();
         let captures = of.captures.iter().filter(is_missing);
         let captures: Vec<Arc<Node>> = captures.cloned().collect();
         let inputs = of.inputs.iter().chain(&captures).cloned().collect();
         Ok(Steps {
             step: Prepared::whole(engine, of.step.clone(), inputs, of.inputs.len())?,
-            captured: Part::new(captures, given, self.known, ALL)?,
+            captured: ProgramPart::new(captures, given, self.known, ALL)?,
         })
     }
 
@@ -317,13 +319,13 @@ impl PreparedApart {
     fn explain(
         &self,
         engine: &Engine,
-        given: &Given,
+        given: &Available,
         lengths: &[Option<u64>],
     ) -> Result<(ExplainedApart, Vec<Option<u64>>)> {
         let (start, begun) = self.begin.explain(engine, lengths)?;
         let of = match &self.of {
-            Apart::Loop(of) => of,
-            Apart::External(of) => {
+            ExternalPart::Loop(of) => of,
+            ExternalPart::External(of) => {
                 let explained = ExplainedExternal {
                     name: of.name,
                     loc: of.loc,
@@ -358,7 +360,7 @@ impl PreparedApart {
 /// Returns for each place its last use: the number of an external part, or none for the last part.
 ///
 /// A place without uses counts as last used by the part that makes it.
-fn last_uses(apart: &[PreparedApart], last: &Part, given: &Given) -> Vec<Option<usize>> {
+fn last_uses(apart: &[PreparedApart], last: &ProgramPart, given: &Available) -> Vec<Option<usize>> {
     let mut uses: Vec<Option<usize>> = vec![Some(0); given.len()];
     for (at, one) in apart.iter().enumerate() {
         let behind = apart.get(at + 1).map_or(given.len(), |l| l.known);
@@ -385,7 +387,7 @@ fn last_uses(apart: &[PreparedApart], last: &Part, given: &Given) -> Vec<Option<
 /// Lists the pending external parts below these nodes, producers first.
 ///
 /// Errors: the error of a node below.
-fn apart_below(roots: &[Arc<Node>], given: &Given) -> Result<Vec<Ended>> {
+fn apart_below(roots: &[Arc<Node>], given: &Available) -> Result<Vec<Ended>> {
     let mut apart: Vec<Ended> = Vec::new();
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();

@@ -1,13 +1,13 @@
 //! Compiled programs: the loops of a schedule with their kernels and arguments.
 
 use super::binding::{Args, Bindings, Origin, Recipe, Store, here};
-use super::cache::{Kept, LastUse};
-use super::dump::{Record, Stage};
+use super::cache::{Cached, LastUse};
+use super::dump::{DumpRecord, Stage};
 use super::engine::{Engine, Kernels, backend_error};
-use super::homes::{self, Home};
-use super::in_place::{self, Needs, Update};
-use super::parallel::{Ended, Run, Shapes, in_order};
+use super::in_place::{self, ArrayNeeds, Update};
+use super::parallel::{Ended, LoopRun, Shapes, in_order};
 use super::replay::{Replay, Taken};
+use super::result_slots::{self, ResultSlot};
 use super::watch::CancelToken;
 use super::widened;
 use crate::array::{MOST_LENGTH, negative};
@@ -29,27 +29,27 @@ use std::sync::Arc;
 ///
 /// It depends on the graph's structure only. Constants, arrays and locations are bound when it
 /// runs.
-pub struct Program {
+pub struct CompiledProgram {
     /// The schedule.
     pub plan: Plan,
     /// Its loops.
     pub loops: Vec<CompiledLoop>,
     /// The origins of the roots' fields.
-    outputs: Vec<Output>,
+    outputs: Vec<RootOutput>,
     /// The slots where their arrays are made, in loop order.
-    homes: Vec<Home>,
+    result_slots: Vec<ResultSlot>,
     /// The time of its last use.
     used: LastUse,
 }
 
-impl Kept for Program {
+impl Cached for CompiledProgram {
     fn last_use(&self) -> &LastUse {
         &self.used
     }
 }
 
 /// A root's fields.
-struct Output {
+struct RootOutput {
     scalar: bool,
     fields: Vec<Origin>,
 }
@@ -70,7 +70,7 @@ pub struct CompiledLoop {
     pub shapes: Shapes,
 }
 
-impl Program {
+impl CompiledProgram {
     /// Plans, lowers, optimises and compiles the graph of these roots.
     ///
     /// Each stage is dumped if requested.
@@ -79,15 +79,15 @@ impl Program {
         roots: &[Arc<Node>],
         graph: &Graph,
         lengths: &[Option<u64>],
-    ) -> Result<Program> {
-        let record = Record::next();
+    ) -> Result<CompiledProgram> {
+        let record = DumpRecord::next();
         record.add(Stage::Ast, || stages::ast_of(roots));
         let shown = || stages::Graph::of(graph, lengths);
         record.add(Stage::Graph, shown);
         let plan = plan(graph, lengths, engine.clustering());
         record.add(Stage::Plan, || shown().planned(plan.clone()));
         let mut all = lower(graph, &plan, &numbered)?;
-        let shown = |all: &_, how| format!("# as {how}\n{}\n", stages::Programs(all));
+        let shown = |all: &_, how| format!("# as {how}\n{}\n", stages::LoopTexts(all));
         record.add(Stage::Loop, || shown(&all, "lowered"));
         all.iter_mut().for_each(Lowered::optimize);
         record.add(Stage::Loop, || shown(&all, "optimised"));
@@ -102,7 +102,7 @@ impl Program {
             let code = stages::Code::new(engine, &all, &compiled);
             code.sources().flatten().collect::<Vec<_>>().join("\n")
         });
-        let needs = Needs::of(graph, &plan, &all, lengths);
+        let needs = ArrayNeeds::of(graph, &plan, &all, lengths);
         let layouts = compiled.iter().map(|c| c.kernel.layout());
         let updates = all.iter().zip(layouts).enumerate();
         let updates =
@@ -124,14 +124,14 @@ impl Program {
                 shapes: Shapes::default(),
             });
         }
-        let output = |root: &NodeId| Output {
+        let output = |root: &NodeId| RootOutput {
             scalar: graph.node(*root).rank == 0,
             fields: recipe.root(&plan, *root),
         };
-        let outputs: Vec<Output> = graph.roots.iter().map(output).collect();
+        let outputs: Vec<RootOutput> = graph.roots.iter().map(output).collect();
         let fields = outputs.iter().map(|o| &o.fields[..]);
-        Ok(Program {
-            homes: homes::of(&loops, fields),
+        Ok(CompiledProgram {
+            result_slots: result_slots::of(&loops, fields),
             outputs,
             plan,
             loops,
@@ -149,13 +149,13 @@ impl Program {
         spare: &mut [Vec<Arc<Buffer>>],
     ) -> Result<Values> {
         let mut store = Store::default();
-        let mut homes = &self.homes[..];
+        let mut slots = &self.result_slots[..];
         for (i, l) in self.loops.iter().enumerate() {
-            let (here, later) = homes.split_at(homes.partition_point(|h| h.at == i));
-            homes = later;
+            let (here, later) = slots.split_at(slots.partition_point(|h| h.at == i));
+            slots = later;
             let mut frame = new_frame(&*l.kernel, engine, engine.memory(store.bytes));
             frame.growth = l.growth(engine);
-            homes::offer(here, spare, &mut frame);
+            result_slots::offer(here, spare, &mut frame);
             l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
         }
         let mut values = Values::with_capacity(self.outputs.len());
@@ -189,7 +189,7 @@ impl CompiledLoop {
             (&self.params, self.kernel.takes_far()),
             &mut args,
         )?;
-        let run = Run {
+        let run = LoopRun {
             engine,
             kernel: &self.kernel,
             program: &self.lowered.program,

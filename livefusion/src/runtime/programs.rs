@@ -1,8 +1,8 @@
 //! The compiled programs of an engine, by graph key and within a limit.
 
-use super::cache::{Cache, Kept, Oldest};
+use super::cache::{Cache, Cached, Oldest};
 use super::known::KnownGraphs;
-use super::program::Program;
+use super::program::CompiledProgram;
 use super::sync::{Mutex, lock};
 use crate::ast::Node;
 use crate::error::Result;
@@ -19,17 +19,17 @@ pub const KEPT: usize = 1024;
 const GRAPHS: usize = 4;
 
 /// Holds compiled programs and the graphs that are recognised.
-pub struct Programs {
-    cache: Cache<GraphKey, Program>,
+pub struct KnownPrograms {
+    cache: Cache<GraphKey, CompiledProgram>,
     known: KnownGraphs,
     /// Taken by the thread that evicts graphs.
     forgetting: Mutex<()>,
 }
 
-impl Programs {
+impl KnownPrograms {
     /// Creates an empty cache for at most `limit` programs.
-    pub fn new(limit: usize) -> Programs {
-        Programs {
+    pub fn new(limit: usize) -> KnownPrograms {
+        KnownPrograms {
             cache: Cache::new(limit),
             known: KnownGraphs::default(),
             forgetting: Mutex::new(()),
@@ -37,7 +37,7 @@ impl Programs {
     }
 
     /// Returns the program of a graph forced before, with its bindings.
-    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
+    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<CompiledProgram>, Met<'a>)> {
         let found = self.known.recognise(roots)?;
         self.cache.touch(&found.0);
         Some(found)
@@ -49,7 +49,7 @@ impl Programs {
         roots: &[Arc<Node>],
         graph: &Graph,
         lengths: &[Option<u64>],
-        program: &Arc<Program>,
+        program: &Arc<CompiledProgram>,
     ) {
         self.known.remember(roots, graph, lengths, program);
         let limit = self.cache.limit().saturating_mul(GRAPHS);
@@ -68,8 +68,8 @@ impl Programs {
     pub fn get_or_compile(
         &self,
         key: GraphKey,
-        compile: impl FnOnce() -> Result<Program>,
-    ) -> Result<(Arc<Program>, bool)> {
+        compile: impl FnOnce() -> Result<CompiledProgram>,
+    ) -> Result<(Arc<CompiledProgram>, bool)> {
         let (program, new) = self.cache.get_or_make(&key, compile)?;
         if new {
             let gone = self.cache.shed();

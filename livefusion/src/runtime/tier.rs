@@ -50,9 +50,9 @@ fn weight(program: &Loop) -> u64 {
 }
 
 /// Runs each loop on the interpreter, Cranelift or C.
-pub struct Tiers(Arc<Shared>);
+pub struct Tiers(Arc<TierState>);
 
-struct Shared {
+struct TierState {
     interp: InterpBackend,
     jit: JitBackend,
     c: Option<Arc<dyn Backend>>,
@@ -72,7 +72,7 @@ impl Tiers {
         if c.is_none() {
             fallback.get_or_init(|| "built without the feature `c`".to_string());
         }
-        Tiers(Arc::new(Shared {
+        Tiers(Arc::new(TierState {
             interp: InterpBackend::new(),
             jit: JitBackend::new(),
             c,
@@ -100,7 +100,7 @@ impl Backend for Tiers {
             interp,
             jit: OnceLock::new(),
             c: OnceLock::new(),
-            asked: AtomicBool::new(false),
+            requested: AtomicBool::new(false),
             passes: Mutex::default(),
             runs: AtomicU64::new(0),
             work: AtomicU64::new(0),
@@ -144,7 +144,7 @@ enum Tier {
 struct TierKernel(Arc<Slots>);
 
 struct Slots {
-    tiers: Arc<Shared>,
+    tiers: Arc<TierState>,
     program: Loop,
     /// Estimated statements of a step.
     weight: u64,
@@ -154,7 +154,7 @@ struct Slots {
     /// An error if C is unavailable or rejected the loop.
     c: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
     /// Whether C has been requested.
-    asked: AtomicBool,
+    requested: AtomicBool,
     /// Passes to compile together with the C.
     passes: Mutex<Vec<Pass>>,
     runs: AtomicU64,
@@ -259,7 +259,7 @@ impl TierKernel {
         let work = slots.work.load(Ordering::Relaxed);
         let worth_it = expected >= LONG || work >= LONG_TOGETHER;
         let none = slots.tiers.fallback.get().is_some();
-        if !worth_it || none || slots.asked.swap(true, Ordering::Relaxed) {
+        if !worth_it || none || slots.requested.swap(true, Ordering::Relaxed) {
             return;
         }
         let Some(compiler) = COMPILER.get_or_make(start_compiler) else {
@@ -326,11 +326,11 @@ impl Kernel for TierKernel {
             _ if slots.runs.load(Ordering::Relaxed) > 0 => "interpreted",
             _ => "not run yet",
         };
-        let asked = slots.asked.load(Ordering::Relaxed);
+        let requested = slots.requested.load(Ordering::Relaxed);
         Some(match slots.c.get() {
             Some(Ok(_)) => "compiled as C".into(),
             Some(Err(e)) => format!("{now}, not as C: {}", e.in_a_line()).into(),
-            None if asked => format!("{now}, C asked for").into(),
+            None if requested => format!("{now}, C requested").into(),
             None => now.into(),
         })
     }

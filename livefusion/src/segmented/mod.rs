@@ -26,12 +26,12 @@ mod within;
 pub(crate) use apart::fitting;
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};
-use crate::ast::{BodyBuilder, Builder, Ensure, Len, Node, ScanKind};
+use crate::ast::{Assert, BodyBuilder, Builder, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
 use crate::force::Force;
-use crate::manifest::no_room;
+use crate::manifest::out_of_memory;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::fmt;
@@ -120,7 +120,7 @@ impl Builder {
         b.locate(Some(self.loc()));
         let ([offset, len], all) = ([0, 1].map(|k| b.param(k)), b.scalar(&all, 0));
         let room = b.op(Op::Sub, &[all, offset]);
-        let fits = b.ensure(Ensure::Fits, &[len, room]);
+        let fits = b.ensure(Assert::Fits, &[len, room]);
         let more = b.op(Op::Sub, &[fits, len]);
         let offset = b.op(Op::Add, &[offset, more]);
         self.map(&[offsets, lengths.clone()], b.finish(&[offset]))
@@ -357,11 +357,11 @@ impl<T: Elt> Segmented<T> {
         let mut segments = Vec::new();
         let reserved = segments.try_reserve_exact(counts.len());
         let spine = counts.len().saturating_mul(size_of::<Vec<T>>()) as u64;
-        reserved.map_err(|_| no_room(spine))?;
+        reserved.map_err(|_| out_of_memory(spine))?;
         for n in &counts {
             let bytes = n.saturating_mul(size_of::<T>() as u64);
             let segment = collected(*n as usize, &mut data);
-            segments.push(segment.ok_or_else(|| no_room(bytes))?);
+            segments.push(segment.ok_or_else(|| out_of_memory(bytes))?);
         }
         Ok(segments)
     }

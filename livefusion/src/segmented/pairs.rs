@@ -6,7 +6,7 @@ use super::{Segmented, Segments};
 use crate::ast::{Body, Builder, Field, Fields, Node, trace};
 use crate::elt::Elt;
 use crate::exp::{Exp, IntoExp, ToExp, closure};
-use crate::nested::{OfAll, Part};
+use crate::nested::{OfAll, SegmentPart};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -58,8 +58,8 @@ impl Builder {
         of: &Segments,
         f: impl FnOnce(&Arc<Node>) -> Arc<Node>,
     ) -> Segments {
-        let part = Part::Segments(of.clone());
-        let made = self.map_segments(&[part], |row| vec![Part::Array(f(&row[0]))]);
+        let part = SegmentPart::Segments(of.clone());
+        let made = self.map_segments(&[part], |row| vec![SegmentPart::Array(f(&row[0]))]);
         match made.into_iter().next() {
             Some(OfAll::Segments(made)) => made,
             // A result that is not a segment is a mistake.

@@ -2,7 +2,7 @@
 
 use super::{Segmented, Segments};
 use crate::array::{Amount, IntoLen, as_indices};
-use crate::ast::{BodyBuilder, Builder, Ensure, TermId};
+use crate::ast::{Assert, BodyBuilder, Builder, TermId};
 use crate::elt::{Elt, Int};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -33,7 +33,7 @@ impl Segments {
         let mut b = BodyBuilder::new(&[Ty::U64; 3]);
         b.locate(Some(builder.loc()));
         let [index, length, begin] = [0, 1, 2].map(|k| b.param(k));
-        let index = b.ensure(Ensure::Below, &[index, length]);
+        let index = b.ensure(Assert::Below, &[index, length]);
         let at = b.op(Op::Add, &[begin, index]);
         let fields = 0..self.data.types.len() as u32;
         let fields: Vec<TermId> = fields.map(|f| b.at(&self.data, f, at, false)).collect();

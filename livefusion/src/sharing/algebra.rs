@@ -10,7 +10,7 @@
 
 use super::uniform::{Uniform, uniform_value};
 use super::{FieldRef, Graph, GraphNode, NodeId, address};
-use crate::ast::{AsLong, Body, Ensure, Kind, Len, Node, Term, TermId, divides_all};
+use crate::ast::{AsLong, Assert, Body, Kind, Len, Node, Term, TermId, divides_all};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,7 +34,7 @@ type Sum = SmallVec<[(SmallVec<[Factor; 2]>, u64); 2]>;
 
 /// A value that is not decomposed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Part {
+enum Indivisible {
     Scalar(FieldRef),
     /// The length of an array with a length of its own.
     Length(NodeId),
@@ -58,7 +58,7 @@ pub enum Length {
 pub struct Algebra {
     sums: Vec<Sum>,
     sizes: FxHashMap<Sum, Size>,
-    parts: FxHashMap<Part, Factor>,
+    parts: FxHashMap<Indivisible, Factor>,
     scalars: FxHashMap<FieldRef, Size>,
     /// The first delayed scalar of each size.
     firsts: FxHashMap<Size, NodeId>,
@@ -134,7 +134,7 @@ impl Algebra {
         match length {
             Length::Size(size) => Some(size),
             Length::Of(array) => {
-                let factor = *self.parts.get(&Part::Length(array))?;
+                let factor = *self.parts.get(&Indivisible::Length(array))?;
                 self.sizes.get(&one(factor)).copied()
             }
         }
@@ -287,7 +287,7 @@ impl Algebra {
     fn sized(&mut self, length: Length) -> Size {
         match length {
             Length::Size(size) => size,
-            Length::Of(array) => self.part(Part::Length(array)),
+            Length::Of(array) => self.part(Indivisible::Length(array)),
         }
     }
 
@@ -296,7 +296,7 @@ impl Algebra {
         if let Some(size) = self.scalars.get(&(id, field)) {
             return *size;
         }
-        let size = self.part(Part::Scalar((id, field)));
+        let size = self.part(Indivisible::Scalar((id, field)));
         self.has(size);
         self.scalars.insert((id, field), size);
         if *graph.node(id).types == [Ty::U64] {
@@ -305,7 +305,7 @@ impl Algebra {
         size
     }
 
-    fn part(&mut self, part: Part) -> Size {
+    fn part(&mut self, part: Indivisible) -> Size {
         let next = self.parts.len() as Factor;
         let factor = *self.parts.entry(part).or_insert(next);
         self.number(one(factor))
@@ -356,17 +356,17 @@ impl Algebra {
                     _ => None,
                 },
                 Term::Cond(c, a, b) => match [c, a, b].map(size) {
-                    [Some(c), Some(a), Some(b)] => Some(self.part(Part::Cond([c, a, b]))),
+                    [Some(c), Some(a), Some(b)] => Some(self.part(Indivisible::Cond([c, a, b]))),
                     _ => None,
                 },
-                Term::Ensure(ensure, args) => {
+                Term::Assert(assert, args) => {
                     let (got, expected) = (size(&args[0]), size(&args[1]));
-                    let known = *ensure == Ensure::Equal && got.is_some() && got == expected;
+                    let known = *assert == Assert::Equal && got.is_some() && got == expected;
                     // Equal lengths that overflow a `u64` give the same error.
-                    let counts = matches!(ensure, Ensure::Adds | Ensure::Multiplies);
+                    let counts = matches!(assert, Assert::Adds | Assert::Multiplies);
                     traps |= !known && !counts;
-                    if let (Ensure::Equal, true, Some(got), Some(expected)) =
-                        (ensure, always, got, expected)
+                    if let (Assert::Equal, true, Some(got), Some(expected)) =
+                        (assert, always, got, expected)
                     {
                         self.agreed.insert((got, expected));
                         self.meets = true;
@@ -390,7 +390,7 @@ impl Algebra {
     fn literal(&mut self, c: Const) -> Size {
         match c.ty {
             Ty::U64 => self.number(constant(c.bits)),
-            _ => self.part(Part::Constant(c)),
+            _ => self.part(Indivisible::Constant(c)),
         }
     }
 
@@ -415,7 +415,7 @@ impl Algebra {
         if op.joins_in_any_order(ty) {
             args.sort_unstable();
         }
-        self.part(Part::Op(op, ty, args))
+        self.part(Indivisible::Op(op, ty, args))
     }
 }
 

@@ -88,13 +88,13 @@ impl Keys {
         same: Option<NodeId>,
         constants: &mut Vec<Const>,
     ) -> Interned {
-        let mut writer = Writer {
+        let mut writer = KeyWriter {
             words: Vec::with_capacity(16),
             constants: Vec::new(),
         };
         // The addresses of arrays are part of a node's identity, but not of its structure.
         let address = writer.node(entry, constants.len() as u32);
-        let Writer {
+        let KeyWriter {
             words,
             constants: own,
         } = writer;
@@ -128,12 +128,12 @@ impl Keys {
     }
 }
 
-struct Writer {
+struct KeyWriter {
     words: Vec<u64>,
     constants: Vec<Const>,
 }
 
-impl Writer {
+impl KeyWriter {
     fn put(&mut self, word: impl Into<u64>) {
         self.words.push(word.into());
     }
@@ -225,8 +225,8 @@ impl Writer {
                     self.words.push(tag | 10);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
-                Term::Ensure(ensure, args) => {
-                    self.words.push(tag | 9 | (*ensure as u64) << 16);
+                Term::Assert(assert, args) => {
+                    self.words.push(tag | 9 | (*assert as u64) << 16);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
                 Term::Cond(c, a, b) => {

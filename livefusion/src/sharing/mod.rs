@@ -176,7 +176,7 @@ pub fn recover(
             return Err((**e).clone());
         }
     }
-    let mut recovery = Recovery {
+    let mut recovery = GraphRecovery {
         roots,
         graph: Graph::default(),
         keys: key::Keys::default(),
@@ -185,7 +185,7 @@ pub fn recover(
     for root in roots {
         recovery.visit(root, instead)?;
     }
-    let Recovery {
+    let GraphRecovery {
         mut graph,
         keys,
         algebra,
@@ -200,14 +200,14 @@ pub fn recover(
     Ok(graph)
 }
 
-struct Recovery<'r> {
+struct GraphRecovery<'r> {
     roots: &'r [Arc<Node>],
     graph: Graph,
     keys: key::Keys,
     algebra: Algebra,
 }
 
-impl Recovery<'_> {
+impl GraphRecovery<'_> {
     fn visit(
         &mut self,
         root: &Arc<Node>,

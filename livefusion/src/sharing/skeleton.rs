@@ -20,7 +20,7 @@ use std::sync::Arc;
 ///
 /// It holds no arrays and takes less memory than the program that it identifies.
 pub struct Skeleton {
-    steps: Vec<Step>,
+    steps: Vec<SkeletonStep>,
     nodes: usize,
     constants: usize,
     lengths: usize,
@@ -30,9 +30,9 @@ pub struct Skeleton {
     alike: Vec<Vec<Identity>>,
 }
 
-enum Step {
+enum SkeletonStep {
     /// The node that was the k-th new one.
-    Again(usize),
+    Seen(usize),
     New(Expected),
 }
 
@@ -105,7 +105,7 @@ impl Skeleton {
         let mut stack: Vec<&Arc<Node>> = roots.iter().rev().collect();
         while let Some(node) = stack.pop() {
             if let Some(k) = met.get(&address(node)) {
-                steps.push(Step::Again(*k));
+                steps.push(SkeletonStep::Seen(*k));
                 continue;
             }
             met.insert(address(node), met.len());
@@ -113,7 +113,7 @@ impl Skeleton {
             if expected.computed.is_some() {
                 stack.extend(links(node).into_iter().rev());
             }
-            steps.push(Step::New(expected));
+            steps.push(SkeletonStep::New(expected));
         }
         Some(Skeleton {
             steps,
@@ -142,9 +142,9 @@ impl Skeleton {
         for step in &self.steps {
             let node = walk.stack.pop()?;
             match step {
-                Step::Again(k) if Arc::ptr_eq(seen.get(*k)?, node) => {}
-                Step::Again(_) => return None,
-                Step::New(expected) => {
+                SkeletonStep::Seen(k) if Arc::ptr_eq(seen.get(*k)?, node) => {}
+                SkeletonStep::Seen(_) => return None,
+                SkeletonStep::New(expected) => {
                     seen.push(node);
                     walk.meet(node, expected)?;
                 }

@@ -7,7 +7,7 @@ use crate::ast::{Body, Buffer, Builder, Function, Gives, Node, OfSegments, Types
 use crate::elt::Num;
 use crate::error::ErrorKind;
 use crate::exp::{Field, ToExp, trace, value};
-use crate::external::room;
+use crate::external::reserved;
 use crate::segmented::{Segmented, Segments, fitting};
 use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
@@ -152,7 +152,7 @@ impl Function for Select {
             return Err(unfit());
         };
         let share = share.first().map_or(f64::NAN, |c| f64::from_bits(c.bits));
-        let mut xs = room(columns.first().map_or(0, |column| column.len()))?;
+        let mut xs = reserved(columns.first().map_or(0, |column| column.len()))?;
         xs.extend_from_slice(floats(columns));
         let found = select(&mut xs, share)?;
         Ok(Value::Scalar(smallvec![Const::f64(found)]))
@@ -175,9 +175,9 @@ impl Function for SelectAll {
         let [Value::Array(columns), Value::Array(shares)] = inputs else {
             return Err(unfit());
         };
-        let mut xs = room(columns.first().map_or(0, |column| column.len()))?;
+        let mut xs = reserved(columns.first().map_or(0, |column| column.len()))?;
         xs.extend_from_slice(floats(columns));
-        let mut found = room(floats(shares).len())?;
+        let mut found = reserved(floats(shares).len())?;
         for share in floats(shares) {
             found.push(select(&mut xs, *share)?);
         }
@@ -203,9 +203,9 @@ impl Function for SelectS {
             return Err(unfit());
         };
         let lengths = fitting(lengths, columns)?;
-        let mut xs = room(columns.first().map_or(0, |column| column.len()))?;
+        let mut xs = reserved(columns.first().map_or(0, |column| column.len()))?;
         xs.extend_from_slice(floats(columns));
-        let (mut found, mut rest) = (room(lengths.len())?, &mut xs[..]);
+        let (mut found, mut rest) = (reserved(lengths.len())?, &mut xs[..]);
         for (length, share) in lengths.iter().zip(floats(shares)) {
             let Some((segment, behind)) = rest.split_at_mut_checked(*length as usize) else {
                 break;

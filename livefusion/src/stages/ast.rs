@@ -67,8 +67,8 @@ impl Ast {
     }
 
     /// Numbers every node once. Inputs and captures come before their uses.
-    fn numbered(&self) -> (Vec<&Arc<Node>>, Numbers) {
-        let (mut order, mut numbers) = (Vec::new(), Numbers::default());
+    fn numbered(&self) -> (Vec<&Arc<Node>>, NodeNumbers) {
+        let (mut order, mut numbers) = (Vec::new(), NodeNumbers::default());
         let mut stack: Vec<(&Arc<Node>, bool)> = Vec::new();
         stack.extend(self.0.iter().rev().map(|n| (n, false)));
         while let Some((node, ready)) = stack.pop() {
@@ -89,9 +89,9 @@ impl Ast {
 
 /// The numbers of nodes, by their addresses.
 #[derive(Default)]
-struct Numbers(FxHashMap<usize, usize>);
+struct NodeNumbers(FxHashMap<usize, usize>);
 
-impl Numbers {
+impl NodeNumbers {
     /// Shows a list like `a1, a2`.
     fn list<'a>(&self, nodes: impl IntoIterator<Item = &'a Arc<Node>>) -> String {
         let number = |n: &Arc<Node>| self.0.get(&address(n)).map(|k| format!("a{k}"));

@@ -92,14 +92,14 @@ impl fmt::Debug for Loops {
 
 impl fmt::Display for Loops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Programs(&self.loops).fmt(f)
+        LoopTexts(&self.loops).fmt(f)
     }
 }
 
 /// The text of loops. A sizing loop comes before its main loop.
-pub(crate) struct Programs<'a>(pub &'a [Lowered]);
+pub(crate) struct LoopTexts<'a>(pub &'a [Lowered]);
 
-impl fmt::Display for Programs<'_> {
+impl fmt::Display for LoopTexts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.0.iter().flat_map(Lowered::programs);
         for (k, program) in all.enumerate() {

@@ -46,15 +46,15 @@
 //! assert_eq!(
 //!     plan.to_string(),
 //!     r"2 loops, optimal clustering, 24576 bytes at nominal lengths, proven
-//! rates
-//!   r0: a length of its own
-//!   r1: those of r0 that n3 keeps
-//! loop 0 over r0
-//!   n1 sum at r0
+//! classes
+//!   c0: a length of its own
+//!   c1: those of c0 that n3 keeps
+//! loop 0 over c0
+//!   n1 sum at c0
 //!   leaves n1.0
-//! loop 1 over r0
-//!   n2 map at r0
-//!   n3 filter at r0
+//! loop 1 over c0
+//!   n2 map at c0
+//!   n3 filter at c0
 //!   stores n3.0
 //! n1 sum -> n2 map: a fold has its result only when its loop ends
 //! "
@@ -105,15 +105,15 @@
 //! assert_eq!(
 //!     plan.to_string(),
 //!     r"1 loop, optimal clustering, 12288 bytes at nominal lengths, proven
-//! rates
-//!   r0: a length of its own
-//!   r1: those of r0 that n1 keeps
-//!   r2: those of r1 before n4 ends
-//! loop 0 over r0
-//!   n1 filter at r0
-//!   n2 sum at r1
-//!   n3 map at r1
-//!   n4 take at r1
+//! classes
+//!   c0: a length of its own
+//!   c1: those of c0 that n1 keeps
+//!   c2: those of c1 before n4 ends
+//! loop 0 over c0
+//!   n1 filter at c0
+//!   n2 sum at c1
+//!   n3 map at c1
+//!   n4 take at c1
 //!   stores n4.0
 //!   leaves n2.0
 //! "
@@ -135,7 +135,7 @@
 //!   r2 opens, by n3 map
 //!   n3 map runs at r2
 //!   r3 opens, by n4 take
-//!   n4.0 is kept in memory at r3, room: r0's bound or n4 take
+//!   n4.0 is kept in memory at r3, capacity: r0's bound or n4 take
 //!   r2 goes on while n4 take does
 //! "
 //! );
@@ -215,8 +215,8 @@ pub use ast::{Ast, ast, ast_of};
 pub use code::Code;
 pub use graph::{Graph, graph, graph_of};
 pub use loop_lang::Loop;
+pub(crate) use loops::LoopTexts;
 pub use loops::Loops;
-pub(crate) use loops::Programs;
 pub use placements::Placements;
 pub use plan::Plan;
 pub(crate) use tiles::Tiled;

@@ -25,7 +25,7 @@ use std::fmt;
 ///   n0.0 is read from memory at r0
 ///   r1 opens, by n1 filter
 ///   n2 sum runs at r1
-///   n1.0 is kept in memory at r1, room: r0's bound
+///   n1.0 is kept in memory at r1, capacity: r0's bound
 /// "
 /// );
 /// # Ok::<(), livefusion::Error>(())

@@ -12,7 +12,7 @@ use std::fmt;
 
 /// Holds the schedule of a graph.
 ///
-/// Its text lists the combinators of each loop with their rates, and a reason for each value that
+/// Its text lists the combinators of each loop with their classes, and a reason for each value that
 /// crosses between loops.
 ///
 /// ```
@@ -62,7 +62,7 @@ impl Plan {
         &self.plan.crossings
     }
 
-    /// Returns the rate at which a node runs.
+    /// Returns the class at whose rate a node runs.
     ///
     /// It is none for delayed scalars computed from others.
     pub fn rate_of(&self, id: NodeId) -> Option<ClassId> {
@@ -71,11 +71,11 @@ impl Plan {
             .and_then(|_| self.plan.rates.runs_at(id))
     }
 
-    /// Returns the kind of a rate.
+    /// Returns the kind of a class.
     ///
-    /// It is none for a rate of another, larger plan.
-    pub fn kind_of(&self, rate: ClassId) -> Option<ClassKind> {
-        self.plan.rates.get(rate)
+    /// It is none for a class of another, larger plan.
+    pub fn kind_of(&self, class: ClassId) -> Option<ClassKind> {
+        self.plan.rates.get(class)
     }
 
     /// Returns the clustering algorithm.
@@ -147,8 +147,8 @@ impl Plan {
         format!("{id} {}", self.graph.0.graph.node(id).name)
     }
 
-    /// Lists the rates at which nodes run or have their elements, in order.
-    fn rates(&self) -> Vec<ClassId> {
+    /// Lists the classes at which nodes run or of which their elements are, in order.
+    fn classes(&self) -> Vec<ClassId> {
         let rates = &self.plan.rates;
         let all = self.graph.ids();
         let mut all: Vec<ClassId> = all
@@ -160,9 +160,9 @@ impl Plan {
         all
     }
 
-    fn write_rate(&self, f: &mut fmt::Formatter<'_>, rate: ClassId) -> fmt::Result {
-        write!(f, "  {rate}: ")?;
-        match self.plan.rates.kind(rate) {
+    fn write_class(&self, f: &mut fmt::Formatter<'_>, class: ClassId) -> fmt::Result {
+        write!(f, "  {class}: ")?;
+        match self.plan.rates.kind(class) {
             ClassKind::Root => writeln!(f, "a length of its own"),
             ClassKind::Append(n) => {
                 writeln!(f, "the elements of {n}'s parts, one part behind the other")
@@ -172,13 +172,13 @@ impl Plan {
                 writeln!(
                     f,
                     "the elements of {above}'s segments, of lengths {}",
-                    Fields(&[lengths])
+                    FieldList(&[lengths])
                 )
             }
             ClassKind::Sub(above, by) => {
                 let by = match by {
                     Selector::Filter(n) | Selector::Custom(n) => format!("that {n} keeps"),
-                    Selector::Tags(tags) => format!("whose tag in {} is true", Fields(&[tags])),
+                    Selector::Tags(tags) => format!("whose tag in {} is true", FieldList(&[tags])),
                     Selector::While(n) => format!("before {n} ends"),
                     Selector::Zip(n) => format!("in which all sides of {n} go on"),
                 };
@@ -198,18 +198,18 @@ impl Plan {
         }
         for id in &l.nodes {
             write!(f, "  {}", self.called(*id))?;
-            if let Some(rate) = self.rate_of(*id) {
-                write!(f, " at {rate}")?;
+            if let Some(class) = self.rate_of(*id) {
+                write!(f, " at {class}")?;
             }
-            let again = l.copies.binary_search(id).is_ok();
-            writeln!(f, "{}", if again { ", again" } else { "" })?;
+            let is_copy = l.copies.binary_search(id).is_ok();
+            writeln!(f, "{}", if is_copy { ", rematerialised" } else { "" })?;
         }
         if let Some(Recomputed { bytes, kept }) = l.recomputed {
-            writeln!(f, "  {bytes} bytes to compute again, {kept} to keep")?;
+            writeln!(f, "  {bytes} bytes to rematerialise, {kept} to store")?;
         }
         for (what, fields) in [("stores", &l.arrays), ("leaves", &l.scalars)] {
             if !fields.is_empty() {
-                writeln!(f, "  {what} {}", Fields(fields))?;
+                writeln!(f, "  {what} {}", FieldList(fields))?;
             }
         }
         Ok(())
@@ -226,9 +226,9 @@ impl Plan {
 }
 
 /// Shows fields as `n1.0, n2.1`.
-struct Fields<'a>(&'a [FieldRef]);
+struct FieldList<'a>(&'a [FieldRef]);
 
-impl fmt::Display for Fields<'_> {
+impl fmt::Display for FieldList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (k, (id, field)) in self.0.iter().enumerate() {
             write!(f, "{}{id}.{field}", if k > 0 { ", " } else { "" })?;
@@ -259,15 +259,17 @@ impl fmt::Display for Plan {
             (false, Cost { bytes, loops }) => writeln!(f, "proven: {bytes} bytes, {loops} loops")?,
         }
         let ids = self.graph.ids();
-        let pulled: Vec<NodeId> = ids.filter(|n| self.plan.pulls.is_pulled(*n)).collect();
-        if !pulled.is_empty() {
-            writeln!(f, "computed where they are read: {}", List(&pulled))?;
+        let inlined: Vec<NodeId> = ids.filter(|n| self.plan.inlining.is_inlined(*n)).collect();
+        if !inlined.is_empty() {
+            writeln!(f, "computed where they are read: {}", List(&inlined))?;
         }
-        let rates = self.rates();
-        if !rates.is_empty() {
-            writeln!(f, "rates")?;
+        let classes = self.classes();
+        if !classes.is_empty() {
+            writeln!(f, "classes")?;
         }
-        rates.into_iter().try_for_each(|r| self.write_rate(f, r))?;
+        classes
+            .into_iter()
+            .try_for_each(|c| self.write_class(f, c))?;
         for (at, l) in self.loops().iter().enumerate() {
             self.write_loop(f, at, l)?;
         }

@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use crate::error::Result;
-use crate::runtime::{Asked, Engine, with_region};
+use crate::runtime::{Engine, RequestedSchedules, with_region};
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{NoTile, tiles};
 use livefusion_tile::schedule::{Aim, Schedule, choose};
@@ -29,7 +29,7 @@ use std::fmt;
 /// assert_eq!(tiles.schedules(), "loop_0\n  r0 vectorise 4 unroll 2\n");
 /// assert_eq!(
 ///     tiles.to_string(),
-///     r"# loop_0, under the schedule that is asked for
+///     r"# loop_0, under the schedule that is requested
 /// tile loop_0_r0 at r0
 ///   range from .. end
 ///   entry (a) capacity arr_0 at ix_0
@@ -53,9 +53,9 @@ impl Tiles {
     ///
     /// Errors: an invalid schedule request.
     pub(crate) fn new(engine: &Engine, loops: &[Lowered]) -> Result<Tiles> {
-        let asked = engine.asked();
+        let requested = engine.requested();
         let programs = loops.iter().flat_map(Lowered::programs);
-        let tiled = programs.map(|program| Tiled::of(program, asked));
+        let tiled = programs.map(|program| Tiled::of(program, requested));
         Ok(Tiles(tiled.collect::<Result<_>>()?))
     }
 
@@ -97,11 +97,11 @@ impl Tiled {
     /// Schedules an optimised loop.
     ///
     /// Errors: an invalid schedule request.
-    pub(crate) fn of(program: &Loop, asked: &Asked) -> Result<Tiled> {
+    pub(crate) fn of(program: &Loop, requested: &RequestedSchedules) -> Result<Tiled> {
         with_region(program, |region| {
-            let asked = asked.of(region)?;
-            let is_chosen = asked.is_none();
-            let schedule = asked.unwrap_or_else(|| choose(region, &Target::here(), Aim::Speed));
+            let requested = requested.of(region)?;
+            let is_chosen = requested.is_none();
+            let schedule = requested.unwrap_or_else(|| choose(region, &Target::here(), Aim::Speed));
             let inner_loops = region.inner_loops();
             let inner_loops = inner_loops
                 .map(|s| (s.rate, tiles(region, s, &schedule)))
@@ -139,7 +139,7 @@ impl Tiled {
 impl fmt::Display for Tiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.is_chosen {
-            false => "under the schedule that is asked for",
+            false => "under the schedule that is requested",
             true => "under the schedule that is chosen for this machine",
         };
         writeln!(f, "# {}, {how}", self.program.name)?;

@@ -4,7 +4,7 @@ use super::fault;
 use crate::common::{engines, shape};
 use livefusion::ast::Node;
 use livefusion::io::dlpack::{
-    self, DataType, Device, ManagedTensor, RawTensor, UnversionedTensor, Version,
+    self, DataType, DlDevice, ManagedTensor, RawTensor, UnversionedTensor, Version,
 };
 use livefusion::io::{self, Ty};
 use livefusion::prelude::*;
@@ -58,7 +58,7 @@ fn tensor(
     });
     let raw = RawTensor {
         data: other.data.as_mut_ptr().cast(),
-        device: Device { kind: 1, id: 0 },
+        device: DlDevice { kind: 1, id: 0 },
         ndim: shape.len() as i32,
         dtype: DataType {
             code: 0,

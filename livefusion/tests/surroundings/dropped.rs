@@ -77,8 +77,11 @@ fn engine_is_dropped_while_c_is_compiled_in_the_background() {
             let expected = turned(k).force_with(&Engine::interp());
             assert_eq!(turned(k).force_with(&engine), expected);
             let explained = turned(k).explain_with(&engine).expect("a plan").to_string();
-            let asked = ["C asked for", "compiled as C"];
-            assert!(asked.iter().any(|w| explained.contains(w)), "{explained}");
+            let requested = ["C requested", "compiled as C"];
+            assert!(
+                requested.iter().any(|w| explained.contains(w)),
+                "{explained}"
+            );
             drop(engine);
             // The background thread serves the next engine.
             assert_eq!(numbered(k, 99).force(), Ok(value_of_numbered(k, 99)));

@@ -3,7 +3,7 @@
 use crate::{call, error, mistake, place, same, words, words_of};
 use livefusion::ErrorKind;
 use livefusion::ast::{Axis, Body, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
-use livefusion::nested::{OfAll, Part};
+use livefusion::nested::{OfAll, SegmentPart};
 use livefusion::over::Domain;
 use livefusion::prelude::*;
 use livefusion::prepare::values_of;
@@ -188,8 +188,8 @@ fn closures_on_segments() {
     let typed = rows();
     let weights = Array::from(vec![1i64, 10, 100]);
     let parts = [
-        Part::Segments(typed.nodes()),
-        Part::Array(weights.node().clone()),
+        SegmentPart::Segments(typed.nodes()),
+        SegmentPart::Array(weights.node().clone()),
     ];
     let results = call("map_segments").map_segments(&parts, |given| {
         let [row, weight] = given else { panic!() };
@@ -206,10 +206,10 @@ fn closures_on_segments() {
             row,
         );
         vec![
-            Part::Array(weighted),
-            Part::Array(large),
-            Part::Segments(ones),
-            Part::Array(length),
+            SegmentPart::Array(weighted),
+            SegmentPart::Array(large),
+            SegmentPart::Segments(ones),
+            SegmentPart::Array(length),
         ]
     });
     let [
@@ -245,13 +245,13 @@ fn mistakes_in_closures_on_segments() {
     };
     let b = call("map_segments");
     let none = b.map_segments(&[], |_| {
-        vec![Part::Array(call("one").constant(&[Const::u64(1)]))]
+        vec![SegmentPart::Array(call("one").constant(&[Const::u64(1)]))]
     });
     let wanted = "at least one part of each segment";
     mistake(&first(none), "map_segments", wanted, "none");
     let one = call("one").constant(&[Const::u64(1)]);
-    let scalar = b.map_segments(&[Part::Array(one)], |given| {
-        vec![Part::Array(given[0].clone())]
+    let scalar = b.map_segments(&[SegmentPart::Array(one)], |given| {
+        vec![SegmentPart::Array(given[0].clone())]
     });
     let wanted = "segments, or an array with one element per segment";
     let got = "u64 of rank 0 from `one`";
@@ -262,19 +262,19 @@ fn mistakes_in_closures_on_segments() {
     let sum = call("sum").sum(Array::from(vec![true]).node());
     let flat = call("diag").diag(Array::from(vec![1i64]).node());
     let parts = [
-        Part::Array(sum.clone()),
-        Part::Segments(of.with_data(sum.clone())),
-        Part::Segments(Segments {
+        SegmentPart::Array(sum.clone()),
+        SegmentPart::Segments(of.with_data(sum.clone())),
+        SegmentPart::Segments(Segments {
             lengths: sum.clone(),
             data: of.data.clone(),
         }),
-        Part::Segments(Segments {
+        SegmentPart::Segments(Segments {
             lengths: of.data.clone(),
             data: sum,
         }),
     ];
     for part in parts {
-        let lost = b.map_segments(&[part], |given| vec![Part::Array(given[0].clone())]);
+        let lost = b.map_segments(&[part], |given| vec![SegmentPart::Array(given[0].clone())]);
         mistake(&first(lost), "sum", NUMBERS, "bool");
     }
     let of_matrix = call("to_segmented").to_segmented(&flat);
@@ -284,18 +284,20 @@ fn mistakes_in_closures_on_segments() {
         "a matrix",
         "i64 of rank 1 from `manifest`",
     );
-    let parts = [Part::Segments(of.clone())];
-    let matrix = b.map_segments(&parts, |_| vec![Part::Array(m.node().clone())]);
+    let parts = [SegmentPart::Segments(of.clone())];
+    let matrix = b.map_segments(&parts, |_| vec![SegmentPart::Array(m.node().clone())]);
     let wanted = "a delayed scalar, an array of rank 1, or segments";
     let got = "i64 of rank 2 from `manifest`";
     mistake(&first(matrix), "map_segments", wanted, got);
     let (lengths, data) = (of.data.clone(), of.data.clone());
-    let wrong = Part::Segments(Segments { lengths, data });
-    let signed = b.map_segments(&[wrong], |given| vec![Part::Array(given[0].clone())]);
+    let wrong = SegmentPart::Segments(Segments { lengths, data });
+    let signed = b.map_segments(&[wrong], |given| vec![SegmentPart::Array(given[0].clone())]);
     let got = "i64 of rank 1 from `manifest`";
     mistake(&first(signed), "map_segments", "lengths of type u64", got);
     let sum = b.map_segments(&parts, |_| {
-        vec![Part::Array(call("sum").sum(Array::from(vec![true]).node()))]
+        vec![SegmentPart::Array(
+            call("sum").sum(Array::from(vec![true]).node()),
+        )]
     });
     mistake(&first(sum), "sum", NUMBERS, "bool");
 }
@@ -500,18 +502,21 @@ fn anything_gives_a_value_or_an_error() {
                 made.extend(all(of.flatten(b, x)));
                 made.extend(all(of.append(b, &rows().nodes())));
                 made.extend(all(rows().nodes().append(b, &of)));
-                let parts = [Part::Segments(of.clone()), Part::Array(x.clone())];
+                let parts = [
+                    SegmentPart::Segments(of.clone()),
+                    SegmentPart::Array(x.clone()),
+                ];
                 let results = b.map_segments(&parts, |given| {
                     vec![
-                        Part::Array(given[0].clone()),
-                        Part::Array(given[1].clone()),
-                        Part::Array(call("sum").sum(&given[0])),
-                        Part::Segments(Segments {
+                        SegmentPart::Array(given[0].clone()),
+                        SegmentPart::Array(given[1].clone()),
+                        SegmentPart::Array(call("sum").sum(&given[0])),
+                        SegmentPart::Segments(Segments {
                             lengths: given[0].clone(),
                             data: given[0].clone(),
                         }),
-                        Part::Array(y.clone()),
-                        Part::Segments(of.clone()),
+                        SegmentPart::Array(y.clone()),
+                        SegmentPart::Segments(of.clone()),
                     ]
                 });
                 made.extend(results.into_iter().flat_map(|all| match all {

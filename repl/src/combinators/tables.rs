@@ -8,7 +8,7 @@ use crate::syntax::{Expr, ExprKind, Field as Named, Literal};
 use crate::value::{Elt, Value};
 use livefusion::ast::{Buffer, Const, Field, Fields, Node, Op};
 use livefusion::io::Labels;
-use livefusion::nested::{OfAll, Part};
+use livefusion::nested::{OfAll, SegmentPart};
 use livefusion::ranked::Amount;
 use livefusion::segmented::Segments;
 use loop_lang::Ty;
@@ -130,7 +130,7 @@ fn agg(c: &mut Call<'_, '_>) -> Result<Value> {
     };
     let (mut names, mut elts) = (names.to_vec(), elts);
     let (lengths, data) = (groups.lengths, groups.data);
-    let parts = [Part::Segments(Segments {
+    let parts = [SegmentPart::Segments(Segments {
         lengths,
         data: data.node,
     })];

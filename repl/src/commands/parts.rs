@@ -5,7 +5,7 @@
 use crate::display;
 use crate::session::Session;
 use livefusion::Engine;
-use livefusion::ast::{After, Apart, Node, Value};
+use livefusion::ast::{After, ExternalPart, Node, Value};
 use livefusion::runtime::{Bytes, ExplainedApart, Traffic, external_parts};
 use std::fmt;
 use std::sync::Arc;
@@ -63,14 +63,14 @@ impl Parts {
         s: &Session,
         engine: &Engine,
         node: &Arc<Node>,
-        of: &Apart,
+        of: &ExternalPart,
     ) -> livefusion::Result<()> {
         let steps = match of {
-            Apart::External(of) => {
+            ExternalPart::External(of) => {
                 self.loops(s, engine, &of.inputs)?;
                 None
             }
-            Apart::Loop(_) => engine.explain(std::slice::from_ref(node))?.apart.pop(),
+            ExternalPart::Loop(_) => engine.explain(std::slice::from_ref(node))?.apart.pop(),
         };
         let time = s.force_on(engine, std::slice::from_ref(node))?;
         let traffic = match &steps {

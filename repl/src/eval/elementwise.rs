@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::value::{Elt, Segmented, Value};
 use livefusion::ast::{
-    Axis, BodyBuilder, Const, Ensure, Field, Fields, Node, Op, TermId, Ty, Types, Value as Memory,
+    Assert, Axis, BodyBuilder, Const, Field, Fields, Node, Op, TermId, Ty, Types, Value as Memory,
 };
 use livefusion::segmented::Segments;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ impl Eval<'_> {
                 let mut b = BodyBuilder::new(&[Ty::U64; 2]);
                 b.locate(Some(builder.loc()));
                 let [got, expected] = [0, 1].map(|k| b.param(k));
-                let checked = b.ensure(Ensure::Equal, &[got, expected]);
+                let checked = b.ensure(Assert::Equal, &[got, expected]);
                 let checked = builder.map(&[own.clone(), known.clone()], b.finish(&[checked]));
                 let each = Segments::replicate(builder, &own, &checked).data;
                 data.node = builder.map(&[each, data.node.clone()], guarded(&data.node.types));

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::value::{Array, Elt, Segmented, Value};
 use livefusion::ast::{Field, Fields, Node};
-use livefusion::nested::Part;
+use livefusion::nested::SegmentPart;
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
@@ -196,19 +196,19 @@ impl Eval<'_> {
     }
 
     /// Splits a value into parts, and returns its form.
-    pub fn parts_of(&mut self, value: Value, out: &mut Vec<Part>, at: Span) -> Result<Form> {
+    pub fn parts_of(&mut self, value: Value, out: &mut Vec<SegmentPart>, at: Span) -> Result<Form> {
         match value {
             Value::Array(a) => {
                 let signed = promote::signed(&a.elt);
                 let a = self.retyped(a, &signed, at)?;
-                out.push(Part::Array(a.node));
+                out.push(SegmentPart::Array(a.node));
                 Ok(Form::Array(a.elt))
             }
             Value::Segmented(mut s) => {
                 let signed = promote::signed(&s.data.elt);
                 s.data = self.retyped(s.data, &signed, at)?;
                 let (lengths, data) = (s.lengths, s.data.node);
-                out.push(Part::Segments(Segments { lengths, data }));
+                out.push(SegmentPart::Segments(Segments { lengths, data }));
                 Ok(Form::Segments(s.data.elt))
             }
             Value::Table(table) => {
@@ -242,8 +242,8 @@ impl Eval<'_> {
         let mut parts = Vec::new();
         let form = self.parts_of(value, &mut parts, at)?;
         let nodes = parts.into_iter().flat_map(|part| match part {
-            Part::Array(node) => vec![node],
-            Part::Segments(s) => vec![s.lengths, s.data],
+            SegmentPart::Array(node) => vec![node],
+            SegmentPart::Segments(s) => vec![s.lengths, s.data],
         });
         Ok((nodes.collect(), form))
     }

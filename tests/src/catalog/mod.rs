@@ -14,11 +14,10 @@
 //! | [`sides`] | zips and merges: filters, segmentations, runs |
 //! | [`passes`] | sequences: appends of filters, runs, scans from the end |
 //! | [`ranks`] | matrices: products, folds along axes, closures on rows |
-//! | [`asked`] | common requests: price paths, largest elements, joins, quantiles |
+//! | [`requests`] | common requests: price paths, largest elements, joins, quantiles |
 //! | [`shape`] | loops, counters and intermediate arrays of a program |
 //! | [`counting`] | an engine that counts reads, writes and evaluations |
 
-pub mod asked;
 pub mod counting;
 pub mod exits;
 pub mod flow;
@@ -26,6 +25,7 @@ pub mod graphs;
 pub mod numbers;
 pub mod passes;
 pub mod ranks;
+pub mod requests;
 pub mod rules;
 pub mod segments;
 pub mod shape;
@@ -78,7 +78,7 @@ pub fn all() -> Vec<Program> {
         sides::all(),
         passes::all(),
         ranks::all(),
-        asked::all(),
+        requests::all(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -1,7 +1,7 @@
 //! Scalar bodies, evaluated on demand: an untaken arm is not computed and cannot trap.
 
 use super::{Data, Naive, Read, Trap, When};
-use livefusion::ast::{Body, Ensure, Term, TermId};
+use livefusion::ast::{Assert, Body, Term, TermId};
 use loop_lang::eval::eval;
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
@@ -113,19 +113,19 @@ impl<'a> Runner<'a> {
                     self.term(*b)
                 }
             }
-            Term::Ensure(ensure, args) => {
+            Term::Assert(assert, args) => {
                 let words: Vec<u64> = args.iter().map(|a| self.term(*a)).collect();
-                let (kind, holds) = match ensure {
-                    Ensure::Below => (TrapKind::OutOfRange, words[0] < words[1]),
-                    Ensure::Equal => (TrapKind::LengthMismatch, words[0] == words[1]),
-                    Ensure::Fits => (TrapKind::Segments, words[0] <= words[1]),
-                    Ensure::Fills => (TrapKind::Segments, words[0] == words[1]),
-                    Ensure::Inside => {
+                let (kind, holds) = match assert {
+                    Assert::Below => (TrapKind::OutOfRange, words[0] < words[1]),
+                    Assert::Equal => (TrapKind::LengthMismatch, words[0] == words[1]),
+                    Assert::Fits => (TrapKind::Segments, words[0] <= words[1]),
+                    Assert::Fills => (TrapKind::Segments, words[0] == words[1]),
+                    Assert::Inside => {
                         let inside = words[0] <= words[1] && words[1] <= words[2];
                         (TrapKind::SliceRange, inside)
                     }
-                    Ensure::Adds => (TrapKind::LongSum, words[0].checked_add(words[1]).is_some()),
-                    Ensure::Multiplies => {
+                    Assert::Adds => (TrapKind::LongSum, words[0].checked_add(words[1]).is_some()),
+                    Assert::Multiplies => {
                         let product = words[0].checked_mul(words[1]);
                         (TrapKind::LongProduct, product.is_some())
                     }
@@ -227,7 +227,7 @@ fn inside(body: &Body) -> Vec<u64> {
         let of = |t: &TermId| inside[t.index()];
         inside.push(match &data.term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => 0,
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Assert(_, args) => {
                 args.iter().map(of).fold(0, |a, b| a | b)
             }
             Term::Cond(c, a, b) => of(c) | of(a) | of(b),

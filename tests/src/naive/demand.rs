@@ -161,7 +161,7 @@ fn live(body: &Body, wanted: &[TermId]) -> HashSet<TermId> {
             continue;
         }
         match &body.terms[t.index()].term {
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Assert(_, args) => {
                 stack.extend(args.iter())
             }
             Term::Cond(c, a, b) => stack.extend([c, a, b]),

@@ -4,13 +4,13 @@
 //! reported one once the schedule of loops is known. Floats that a backend may reassociate have an
 //! error bound.
 
-mod asked;
 mod body;
 mod demand;
+mod demanded;
 mod fold;
+mod inlined;
 mod nodes;
 pub mod order;
-mod pulled;
 mod segments;
 
 pub use demand::Demand;

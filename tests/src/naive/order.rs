@@ -1,7 +1,7 @@
 //! Selection of the reported trap: first by loop, then by step, then by combinator.
 
-use super::asked::Asked;
-use super::{Demand, Evaluated, Naive, Trap, When, pulled, reachable};
+use super::demanded::Demanded;
+use super::{Demand, Evaluated, Naive, Trap, When, inlined, reachable};
 use livefusion::ast::{AsLong, BySegments, Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
@@ -31,7 +31,7 @@ pub trait Schedule {
     /// That holds for segments, on-demand streams, and phases.
     fn runs_in_any_order(&self, at: usize) -> bool;
     /// Returns whether a node is inlined where it is read at an index.
-    fn is_pulled(&self, node: &Arc<Node>) -> bool;
+    fn is_inlined(&self, node: &Arc<Node>) -> bool;
     /// Returns whether a loop stores an array or some of its fields.
     fn is_kept(&self, node: &Arc<Node>) -> bool;
     /// Returns the node after simplification by the builder, which determines demand.
@@ -98,18 +98,18 @@ pub enum Expected {
 ///
 /// All roots are evaluated.
 pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
-    let mut asked_for: Vec<(usize, When, RangeInclusive<u32>, Candidate)> = vec![];
-    let mut unasked: Vec<Candidate> = vec![];
+    let mut demanded: Vec<(usize, When, RangeInclusive<u32>, Candidate)> = vec![];
+    let mut undemanded: Vec<Candidate> = vec![];
     // The first loop with both lengths checks them, even if the request came from elsewhere.
     let mut anywhere: Vec<Candidate> = vec![];
     let (mut unknown, mut counted) = (false, false);
     let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
     let [strict, generous] = [false, true].map(|g| Demand::of(&built, g));
-    let [least, most] = [&strict, &generous].map(|d| Asked::of(naive, roots, schedule, d));
-    let computed = pulled::computed(naive, roots, schedule, &strict, |node, read| {
+    let [least, most] = [&strict, &generous].map(|d| Demanded::of(naive, roots, schedule, d));
+    let computed = inlined::computed(naive, roots, schedule, &strict, |node, read| {
         least.takes(node, read.when, read.field)
     });
-    let anyway = pulled::computed(naive, roots, schedule, &generous, |_, _| true);
+    let anyway = inlined::computed(naive, roots, schedule, &generous, |_, _| true);
     let is_segmented =
         |kind: &Kind| kind.facts().by_segments != BySegments::Never || matches!(kind, Kind::Append);
     let segmented = loops_with(roots, schedule, is_segmented);
@@ -122,13 +122,13 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
         };
         let wanted = |t: &Trap, by: &Demand| t.field.is_none_or(|f| by.wants(&built, f));
         for trap in e.traps.iter().filter(|t| wanted(t, &generous)) {
-            let is_asked = wanted(trap, &strict) && least.includes(&node, trap);
+            let is_demanded = wanted(trap, &strict) && least.includes(&node, trap);
             let is_of_lengths = matches!(
                 trap.kind,
                 TrapKind::LengthMismatch | TrapKind::Segments | TrapKind::SliceRange
             );
             let is_counted = trap.kind == TrapKind::LengthMismatch && is_counted(&node);
-            unknown |= e.tainted || (is_counted && !is_asked);
+            unknown |= e.tainted || (is_counted && !is_demanded);
             counted |= is_counted;
             let candidate = Candidate {
                 node: node.clone(),
@@ -136,10 +136,10 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
                 payload: trap.payload.clone(),
             };
             let own = schedule.place(&node);
-            if !is_asked {
+            if !is_demanded {
                 let may_be = is_of_lengths || most.includes(&node, trap);
                 if may_be && (own.is_some() || anyway.first(&node, trap).is_some()) {
-                    unasked.push(candidate);
+                    undemanded.push(candidate);
                 }
                 continue;
             }
@@ -160,26 +160,26 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
                 let in_any_order = segmented.contains(&at) || schedule.runs_in_any_order(at);
                 // In each iteration, parts with a limited lifetime run after the unlimited parts.
                 let all = if ended.contains(&at) { 0..=0 } else { all };
-                asked_for.push(match in_any_order {
+                demanded.push(match in_any_order {
                     true => (at, When::Init, 0..=0, candidate.clone()),
                     false => (at, when, all, candidate.clone()),
                 });
             }
         }
     }
-    let best = asked_for.iter().map(|(at, when, ..)| (*at, *when)).min();
-    asked_for.retain(|(at, when, ..)| Some((*at, *when)) == best);
-    let latest = asked_for.iter().map(|(_, _, all, _)| *all.end()).min();
-    asked_for.retain(|(_, _, all, _)| Some(*all.start()) <= latest);
-    let mut found: Vec<Candidate> = asked_for.into_iter().map(|(.., c)| c).collect();
+    let best = demanded.iter().map(|(at, when, ..)| (*at, *when)).min();
+    demanded.retain(|(at, when, ..)| Some((*at, *when)) == best);
+    let latest = demanded.iter().map(|(_, _, all, _)| *all.end()).min();
+    demanded.retain(|(_, _, all, _)| Some(*all.start()) <= latest);
+    let mut found: Vec<Candidate> = demanded.into_iter().map(|(.., c)| c).collect();
     match best {
         _ if unknown => Expected::Unknown,
         _ if counted => Expected::SomeTrap,
-        None if anywhere.is_empty() && unasked.is_empty() => Expected::Values,
-        None if anywhere.is_empty() => Expected::ValuesOr(unasked),
+        None if anywhere.is_empty() && undemanded.is_empty() => Expected::Values,
+        None if anywhere.is_empty() => Expected::ValuesOr(undemanded),
         _ => {
             found.append(&mut anywhere);
-            found.append(&mut unasked);
+            found.append(&mut undemanded);
             Expected::Traps(found)
         }
     }

@@ -13,12 +13,12 @@ impl Making {
         let inputs = self.either_order(side, other);
         let zipped = self.mapped(inputs.clone())?;
         if self.rng.chance(20) {
-            let twin = self.mapped(inputs)?;
-            self.guest(twin)?;
+            let second = self.mapped(inputs)?;
+            self.co_consumer(second)?;
         }
         for side in [side, other] {
             if self.rng.chance(25) {
-                self.guest(side)?;
+                self.co_consumer(side)?;
             }
         }
         Some(zipped)
@@ -26,7 +26,7 @@ impl Making {
 
     /// A co-consumer of an input: alone, with an array in memory or a derived array, and its
     /// result.
-    fn guest(&mut self, side: usize) -> Option<usize> {
+    fn co_consumer(&mut self, side: usize) -> Option<usize> {
         let (mut at, mut along) = (side, side);
         for _ in 0..self.rng.below(3) {
             let n = self.data[at].len();
@@ -131,7 +131,7 @@ impl Making {
                 break;
             }
             if self.rng.chance(15) {
-                self.guest(part)?;
+                self.co_consumer(part)?;
             }
         }
         // Elements of one type, often that of the first part.

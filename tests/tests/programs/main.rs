@@ -3,13 +3,13 @@
 //! Nothing unrequested is in memory, and nothing is read or computed twice. Results equal those of
 //! plain Rust, on every backend and under every clustering.
 
-mod asked;
 mod exits;
 mod flow;
 mod graphs;
 mod numbers;
 mod passes;
 mod ranks;
+mod requests;
 mod rules;
 mod segments;
 mod sides;

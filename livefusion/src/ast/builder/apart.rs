@@ -2,7 +2,9 @@
 
 use super::Builder;
 use crate::ast::draft::{Draft, show_node};
-use crate::ast::{Apart, ArrayLoop, External, Function, Gives, Inputs, Node, Types, next_number};
+use crate::ast::{
+    ArrayLoop, External, ExternalPart, Function, Gives, Inputs, Node, Types, next_number,
+};
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +16,7 @@ impl Builder {
         let mut d = Draft::new(self, Inputs::new());
         of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
         d.apart(
-            Apart::Loop(of.clone()),
+            ExternalPart::Loop(of.clone()),
             component,
             Types::from_slice(types),
             rank,
@@ -48,6 +50,6 @@ impl Builder {
             number: next_number(),
             ended: OnceLock::new(),
         });
-        d.apart(Apart::External(of), 0, types, rank)
+        d.apart(ExternalPart::External(of), 0, types, rank)
     }
 }

@@ -2,16 +2,16 @@
 
 /// Holds a square matrix of bits, such as the reachability of loops.
 #[derive(Clone, Debug, Default)]
-pub struct Bits {
+pub struct BitMatrix {
     words: Vec<u64>,
     width: usize,
 }
 
-impl Bits {
+impl BitMatrix {
     /// Creates `n` rows of `n` zeros.
-    pub fn new(n: usize) -> Bits {
+    pub fn new(n: usize) -> BitMatrix {
         let width = n.div_ceil(64);
-        Bits {
+        BitMatrix {
             words: vec![0; width * n],
             width,
         }
@@ -41,13 +41,13 @@ impl Bits {
     }
 
     /// Adds a row of another matrix of the same size.
-    pub fn add_of(&mut self, to: usize, other: &Bits, from: usize) {
+    pub fn add_of(&mut self, to: usize, other: &BitMatrix, from: usize) {
         for w in 0..self.width {
             self.words[to * self.width + w] |= other.words[from * self.width + w];
         }
     }
 
-    /// Restores a word that [`Bits::add`] changed.
+    /// Restores a word that [`BitMatrix::add`] changed.
     pub fn restore(&mut self, at: usize, word: u64) {
         self.words[at] = word;
     }

@@ -1,7 +1,7 @@
 //! Lower bounds on the cost of every partition.
 
-use super::bits::Bits;
-use super::problem::{Cost, Field, Problem, WRITE};
+use super::bits::BitMatrix;
+use super::problem::{Cost, DataField, Problem, WRITE};
 use rustc_hash::FxHashSet;
 
 /// Limits the number of items for the search.
@@ -42,7 +42,7 @@ pub fn bounds(problem: &Problem) -> Bounds {
         let apart: FxHashSet<usize> = apart.collect();
         for f in item.uses.iter().filter(|f| problem.fields[**f].bytes > 0) {
             let maker = problem.fields[*f].maker.filter(|m| !apart.contains(m));
-            match maker.filter(|m| problem.items[*m].again.is_some()) {
+            match maker.filter(|m| problem.items[*m].remat.is_some()) {
                 // A consumer that could rematerialise the maker may need no memory read.
                 Some(m) => owing[m] |= before.is_some_and(|b| b.has(i, m)),
                 None => users[*f].push(i),
@@ -84,7 +84,7 @@ pub fn bounds(problem: &Problem) -> Bounds {
 /// rematerialisation, or the cost of storing its smallest array. Zero if some loop has to read one
 /// of its arrays anyway.
 fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
-    let price = |i: usize| problem.price_again(i).filter(|_| owing[i]);
+    let price = |i: usize| problem.remat_price(i).filter(|_| owing[i]);
     let all = 0..problem.items.len();
     let mut owed: Vec<u64> = all.map(|i| price(i).unwrap_or(0)).collect();
     for (field, reads) in problem.fields.iter().zip(reads) {
@@ -102,9 +102,9 @@ fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
 /// ordered chain of users in each tree of classes. In the maker's own tree, only users strictly
 /// after the maker count.
 fn least_reads(
-    field: &Field,
+    field: &DataField,
     users: Vec<usize>,
-    before: Option<&Bits>,
+    before: Option<&BitMatrix>,
     tree_of: &impl Fn(usize) -> Option<usize>,
 ) -> usize {
     let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
@@ -129,9 +129,9 @@ fn least_reads(
 }
 
 /// Per item: the items that are in earlier loops in every partition.
-fn strictly_before(problem: &Problem) -> Bits {
+fn strictly_before(problem: &Problem) -> BitMatrix {
     let n = problem.items.len();
-    let (mut before, mut strictly) = (Bits::new(n), Bits::new(n));
+    let (mut before, mut strictly) = (BitMatrix::new(n), BitMatrix::new(n));
     for (i, item) in problem.items.iter().enumerate() {
         for link in &item.links {
             before.add(i, link.from, |_, _| {});
@@ -147,7 +147,7 @@ fn strictly_before(problem: &Problem) -> Bits {
 }
 
 /// The length of the longest chain of items that are in ever later loops.
-fn longest_chain(items: &[usize], before: Option<&Bits>) -> usize {
+fn longest_chain(items: &[usize], before: Option<&BitMatrix>) -> usize {
     let Some(before) = before else {
         return items.len().min(1);
     };

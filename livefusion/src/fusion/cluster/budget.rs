@@ -10,9 +10,9 @@
 //!
 //! A combinator that weighs more than the budget gets a loop of its own.
 
-use super::problem::{Item, Problem};
+use super::problem::{ClusterItem, Problem};
 use crate::ast::{Body, BodyRole, Kind, Term};
-use crate::fusion::pull::Pulls;
+use crate::fusion::inline::Inlining;
 use crate::sharing::{Graph, NodeId};
 use smallvec::SmallVec;
 
@@ -38,7 +38,7 @@ pub const SIDE: u32 = 3 * CARRIED + 8;
 pub const EFFECT: u32 = 2;
 
 /// Returns whether an item fits beside others of this weight.
-pub fn has_room(weight: u32, item: &Item) -> bool {
+pub fn fits(weight: u32, item: &ClusterItem) -> bool {
     weight.saturating_add(item.weight) <= BUDGET
 }
 
@@ -52,15 +52,15 @@ pub fn holds(problem: &Problem) -> bool {
 ///
 /// It includes inlined code: index functions read at an index, and generators that belong to no
 /// loop.
-pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
+pub fn weights(graph: &Graph, inlining: &Inlining, free: &[bool]) -> Vec<u32> {
     let mut weights: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     // The weight of computing one element inline.
-    let mut spot: Vec<u32> = Vec::with_capacity(graph.nodes.len());
+    let mut inline: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];
         let add = |sum: u32, more: u32| sum.saturating_add(more);
-        let on_the_spot = |n: &NodeId| match free[n.index()] || pulls.is_pulled(*n) {
-            true => spot[n.index()],
+        let inlined = |n: &NodeId| match free[n.index()] || inlining.is_inlined(*n) {
+            true => inline[n.index()],
             false => 0,
         };
         let mut weight = own(&node.node.kind, node.node.types.len() as u32);
@@ -71,13 +71,13 @@ pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
                 let read = |capture: u32, field| graph.resolve(captures[capture as usize], field).0;
                 add(
                     sum,
-                    of_body(body, |capture, field| on_the_spot(&read(capture, field))),
+                    of_body(body, |capture, field| inlined(&read(capture, field))),
                 )
             });
         }
-        let inputs = node.inputs.iter().map(on_the_spot);
+        let inputs = node.inputs.iter().map(inlined);
         weight = inputs.fold(weight, add);
-        spot.push(weight);
+        inline.push(weight);
         weights.push(weight);
     }
     weights
@@ -114,7 +114,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
 /// The weight of a body. A read at an index weighs `read` plus one.
 fn of_body(body: &Body, read: impl Fn(u32, u32) -> u32) -> u32 {
     let weight = |term: &Term| match term {
-        Term::Op(..) | Term::Flat(_) | Term::Cond(..) | Term::LoopResult(..) | Term::Ensure(..) => {
+        Term::Op(..) | Term::Flat(_) | Term::Cond(..) | Term::LoopResult(..) | Term::Assert(..) => {
             1
         }
         Term::At { capture, field, .. } => read(*capture, *field).saturating_add(1),

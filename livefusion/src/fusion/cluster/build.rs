@@ -5,17 +5,17 @@
 //! computes on demand belong to the zip's item.
 
 mod consumers;
-mod hosts;
 mod links;
+mod on_demand;
 
-use super::again;
 use super::budget;
 use super::free::{free_generators, is_alias};
 use super::order::Order;
-use super::problem::{Class, Field, Item, Problem};
+use super::problem::{Class, ClusterItem, DataField, Problem};
+use super::remat;
 use crate::ast::Kind;
 use crate::fusion::demand::{self, Demand};
-use crate::fusion::pull::Pulls;
+use crate::fusion::inline::Inlining;
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
@@ -46,14 +46,14 @@ const SEGMENT: u64 = 8;
 
 /// Builds the problem.
 ///
-/// Items can be rematerialised only if `again` is set.
-pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built {
-    let free = free_generators(graph, pulls);
-    let mut b = Builder {
+/// Items can be rematerialised only if `remat` is set.
+pub fn build(graph: &Graph, rates: &Rates, inlining: &Inlining, remat: bool) -> Built {
+    let free = free_generators(graph, inlining);
+    let mut b = ProblemBuilder {
         graph,
         rates,
-        pulls,
-        weights: budget::weights(graph, pulls, &free),
+        inlining,
+        weights: budget::weights(graph, inlining, &free),
         free,
         built: Built {
             item_of: vec![None; graph.nodes.len()],
@@ -64,7 +64,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         decided: Vec::new(),
         copies: Vec::new(),
         class_of: FxHashMap::default(),
-        hosted: FxHashMap::default(),
+        on_sides: FxHashMap::default(),
         field_of: FxHashMap::default(),
         order: Order::of(graph, rates),
         stays: Vec::new(),
@@ -73,23 +73,23 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         b.item(id);
     }
     b.makers();
-    b.built.demand = demand::demand(graph, rates, &b.built.item_of, pulls);
+    b.built.demand = demand::demand(graph, rates, &b.built.item_of, inlining);
     for id in graph.ids() {
         b.uses(id);
     }
     b.stays = vec![false; b.built.nodes.len()];
     b.consumers();
     b.results();
-    if again {
-        b.again();
+    if remat {
+        b.allow_remat();
     }
     b.built
 }
 
-struct Builder<'g> {
+struct ProblemBuilder<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
-    pulls: &'g Pulls,
+    inlining: &'g Inlining,
     /// The code size of each node.
     weights: Vec<u32>,
     free: Vec<bool>,
@@ -104,18 +104,18 @@ struct Builder<'g> {
     copies: Vec<u32>,
     class_of: FxHashMap<ClassId, usize>,
     /// The numbers of classes in the cursors of zip inputs.
-    hosted: FxHashMap<((NodeId, usize), ClassId), usize>,
+    on_sides: FxHashMap<((NodeId, usize), ClassId), usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
     /// Items that are never rematerialised, because a later scatter overwrites their operands.
     stays: Vec<bool>,
 }
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Adds the item of a node, if it runs in a loop.
     fn item(&mut self, id: NodeId) {
         let node = &self.graph.nodes[id.index()];
-        let by_users = self.free[id.index()] || self.pulls.is_in_no_loop(id);
+        let by_users = self.free[id.index()] || self.inlining.is_in_no_loop(id);
         let on_demand = self.rates.side_of(id).is_some();
         if node.leaf || by_users || on_demand || is_alias(self.graph, self.rates, id) {
             return;
@@ -126,13 +126,13 @@ impl Builder<'_> {
             self.built.item_of[id.index()] = Some(scan);
             return;
         }
-        let mut item = Item {
+        let mut item = ClusterItem {
             weight: self.weights[id.index()],
-            ..Item::default()
+            ..ClusterItem::default()
         };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
-        match self.pulls.mirrors.source(id) {
+        match self.inlining.reversals.source(id) {
             Some(source) => {
                 self.link_to(source, None, &mut item);
                 let class = self.rates.output(source).map(|c| self.class(c));
@@ -144,7 +144,7 @@ impl Builder<'_> {
             }
         }
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
-        match self.rates.host_of(id) {
+        match self.rates.fused_into(id) {
             Some(_) => {
                 for decides in self.rates.deciding_above(id, None) {
                     self.link_to_maker(decides, None, &mut item);
@@ -166,7 +166,7 @@ impl Builder<'_> {
 
     /// The classes that a node's loop must have: its own, and the classes above it of its operands
     /// and its result.
-    fn classes_of(&mut self, id: NodeId, item: &mut Item) {
+    fn classes_of(&mut self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
         let Some(own) = self.rates.runs_at(id) else {
             return;
@@ -185,7 +185,7 @@ impl Builder<'_> {
         let scatters = matches!(node.node.kind, Kind::Scatter(..));
         let in_step = in_step
             .skip(usize::from(node.node.kind.facts().has_base))
-            .filter(|(i, _)| !self.rates.is_beside(id, *i));
+            .filter(|(i, _)| !self.rates.is_unfused(id, *i));
         let read = in_step.map(|(_, input)| self.rates.output(*input));
         let above = read.chain([output.filter(|_| !scatters)]).flatten();
         let above = above.filter(|c| {
@@ -205,7 +205,7 @@ impl Builder<'_> {
     }
 
     /// Adds the subrates between the classes of an item. The item opens these itself, by tags.
-    fn opens(&self, item: &mut Item) {
+    fn opens(&self, item: &mut ClusterItem) {
         let classes = &self.built.problem.classes;
         // A parent class has a smaller number than its children.
         let Some(least) = item.at.iter().copied().min() else {
@@ -304,7 +304,7 @@ impl Builder<'_> {
             None => 0,
         };
         let size = self.graph.node(f.0).types[f.1 as usize].size() as u64;
-        let field = Field {
+        let field = DataField {
             bytes: length.saturating_mul(size),
             maker: self.built.item_of[f.0.index()],
             stored: false,
@@ -360,15 +360,15 @@ impl Builder<'_> {
     }
 
     /// Sets the prices of rematerialisation.
-    fn again(&mut self) {
+    fn allow_remat(&mut self) {
         let price = |n: &NodeId| {
             let class = self.class_of[&self.rates.runs_at(*n)?];
-            let operated = again::operated(self.graph, self.rates, self.pulls, &self.free, *n)?;
-            Some(again::worth(operated, self.lengths[class]))
+            let operated = remat::operated(self.graph, self.rates, self.inlining, &self.free, *n)?;
+            Some(remat::worth(operated, self.lengths[class]))
         };
         let prices = self.built.nodes.iter().zip(&self.stays);
         let prices = prices.map(|(n, stays)| price(n).filter(|_| !stays));
         let prices: Vec<Option<u64>> = prices.collect();
-        again::allow(&mut self.built.problem, &prices);
+        remat::allow(&mut self.built.problem, &prices);
     }
 }

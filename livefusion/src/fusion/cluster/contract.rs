@@ -7,7 +7,7 @@
 //! rematerialised together, or not at all.
 
 use super::budget::{self, PIECE};
-use super::problem::{Again, Class, Item, Problem, WRITE};
+use super::problem::{Class, ClusterItem, Problem, Remat, WRITE};
 
 /// The number of rounds of contraction. Each may enable the next, but few pay off.
 const ROUNDS: usize = 3;
@@ -24,7 +24,7 @@ pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
     for _ in 0..ROUNDS {
         let before = small.items.len();
         for rule in [stays, comes_later] {
-            let uses = Uses::of(&small);
+            let uses = FieldUses::of(&small);
             let with = (0..small.items.len()).map(|i| rule(&small, &uses, i));
             let leaders = leaders(&small, with.collect(), most);
             let (merged, moved) = merge(&small, &leaders);
@@ -39,7 +39,7 @@ pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
 }
 
 /// The uses of the fields that each item makes.
-struct Uses {
+struct FieldUses {
     /// Per item: the fields that it makes and that have a use.
     made: Vec<Vec<usize>>,
     /// Per field: the only item that uses it, if there is no other use.
@@ -48,8 +48,8 @@ struct Uses {
     users: Vec<Vec<usize>>,
 }
 
-impl Uses {
-    fn of(problem: &Problem) -> Uses {
+impl FieldUses {
+    fn of(problem: &Problem) -> FieldUses {
         let mut counts = vec![0; problem.fields.len()];
         let mut only = vec![None; problem.fields.len()];
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); problem.items.len()];
@@ -80,7 +80,7 @@ impl Uses {
                 only[f] = None;
             }
         }
-        Uses { made, only, users }
+        FieldUses { made, only, users }
     }
 
     /// Whether all results of an item have the same single user.
@@ -97,7 +97,7 @@ fn bytes(problem: &Problem, fields: &[usize]) -> u64 {
 
 /// Merges an item into its only operand if it makes a delayed scalar, or if it is the operand's
 /// only user and makes no more bytes.
-fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
+fn stays(problem: &Problem, uses: &FieldUses, i: usize) -> Option<usize> {
     let item = &problem.items[i];
     let [link] = item.links.as_slice() else {
         return None;
@@ -116,7 +116,7 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
         });
     let more = bytes(problem, &uses.made[i]);
     // An operand that can be rematerialised could also serve the item in another loop.
-    let here = link.alone || with.again.is_none();
+    let here = link.alone || with.remat.is_none();
     let for_this = || here && uses.all_for(link.from, i);
     let less = || for_this() && more <= bytes(problem, &uses.made[link.from]);
     (may && (more == 0 || less())).then_some(link.from)
@@ -124,7 +124,7 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
 
 /// Merges an item into its only user if its reads cost no more than its result would. The cost
 /// counts the reads in the user's loop, and the writes of operands that are not in memory.
-fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
+fn comes_later(problem: &Problem, uses: &FieldUses, i: usize) -> Option<usize> {
     let item = &problem.items[i];
     let [user] = uses.users[i].as_slice() else {
         return None;
@@ -133,8 +133,8 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let link = with.links.iter().find(|k| k.from == i)?;
     let fused = link.prevents.is_none();
     // If the user is rematerialised, the item is too, at its own price.
-    let again = match with.again {
-        Some(_) => problem.price_again(i).filter(|_| link.alone)?,
+    let remat = match with.remat {
+        Some(_) => problem.remat_price(i).filter(|_| link.alone)?,
         None => 0,
     };
     let mut taken = with.streams.iter().filter(|s| s.maker == Some(i));
@@ -151,7 +151,7 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
         let write = if field.maker.is_some() { WRITE } else { 0 };
         field.bytes.saturating_mul(1 + write)
     });
-    let read = read.fold(again, u64::saturating_add);
+    let read = read.fold(remat, u64::saturating_add);
     let saved = bytes(problem, &uses.made[i]).saturating_mul(1 + WRITE);
     (may && read <= saved).then_some(*user)
 }
@@ -187,7 +187,7 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
     }
     let into: Vec<usize> = leaders.iter().map(|l| place[*l]).collect();
     let mut small = Problem {
-        items: vec![Item::default(); count],
+        items: vec![ClusterItem::default(); count],
         classes: problem.classes.clone(),
         fields: problem.fields.clone(),
     };
@@ -200,9 +200,9 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
     }
     // An item without other users is not rematerialised.
     let parts = parts(problem, leaders, &into, count);
-    let made = Uses::of(&small).made;
-    for (i, again) in parts.into_iter().enumerate() {
-        small.items[i].again = again.filter(|_| bytes(problem, &made[i]) > 0);
+    let made = FieldUses::of(&small).made;
+    for (i, remat) in parts.into_iter().enumerate() {
+        small.items[i].remat = remat.filter(|_| bytes(problem, &made[i]) > 0);
     }
     (small, into)
 }
@@ -210,8 +210,8 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
 /// Adds an item to its group's merged item, without the dependencies inside the group.
 fn absorb(
     problem: &Problem,
-    new: &mut Item,
-    item: &Item,
+    new: &mut ClusterItem,
+    item: &ClusterItem,
     (leads, to): (bool, usize),
     into: &[usize],
 ) {
@@ -248,20 +248,20 @@ fn parts(
     leaders: &[usize],
     into: &[usize],
     count: usize,
-) -> Vec<Option<Box<Again>>> {
-    let uses = Uses::of(problem);
-    let mut parts: Vec<Option<Box<Again>>> = vec![Some(Box::default()); count];
+) -> Vec<Option<Box<Remat>>> {
+    let uses = FieldUses::of(problem);
+    let mut parts: Vec<Option<Box<Remat>>> = vec![Some(Box::default()); count];
     for (i, item) in problem.items.iter().enumerate() {
         let (to, leads) = (into[i], leaders[i] == i);
         let left_out = bytes(problem, &uses.made[i]) == 0;
         let Some(part) = parts[to].as_mut().filter(|_| !left_out || leads) else {
             continue;
         };
-        match &item.again {
-            Some(again) => {
-                absorb(problem, &mut part.part, &again.part, (leads, to), into);
-                part.price = part.price.saturating_add(again.price);
-                part.members.extend_from_slice(&again.members);
+        match &item.remat {
+            Some(remat) => {
+                absorb(problem, &mut part.part, &remat.part, (leads, to), into);
+                part.price = part.price.saturating_add(remat.price);
+                part.members.extend_from_slice(&remat.members);
             }
             None => parts[to] = None,
         }

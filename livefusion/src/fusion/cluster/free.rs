@@ -1,7 +1,7 @@
 //! Nodes that belong to no loop: generators that each consumer recomputes, and aliases.
 
 use crate::ast::{Kind, Term, TermId};
-use crate::fusion::pull::Pulls;
+use crate::fusion::inline::Inlining;
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, GraphNode, NodeId};
 
@@ -12,8 +12,8 @@ const FREE_OPERATORS: usize = 6;
 /// Returns, per node, whether every consuming loop recomputes it.
 ///
 /// A node that must be in memory is computed once, in a loop.
-pub fn free_generators(graph: &Graph, pulls: &Pulls) -> Vec<bool> {
-    let free = |id: NodeId| !pulls.is_in_memory(id) && is_cheap(&graph.nodes[id.index()]);
+pub fn free_generators(graph: &Graph, inlining: &Inlining) -> Vec<bool> {
+    let free = |id: NodeId| !inlining.is_in_memory(id) && is_cheap(&graph.nodes[id.index()]);
     graph.ids().map(free).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Greedy clustering: puts each item into the first loop that can take it.
 
-use super::loops::{Loops, Member};
+use super::loops::{Member, OpenLoops};
 use super::problem::Problem;
 
 /// Puts each item into the first loop that fits.
@@ -10,7 +10,7 @@ use super::problem::Problem;
 pub fn solve(problem: &Problem) -> Vec<usize> {
     let trees = problem.trees();
     let mut by_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];
-    let mut loops = Loops::new(problem);
+    let mut loops = OpenLoops::new(problem);
     for (i, item) in problem.items.iter().enumerate() {
         let after = item.links.iter().map(|k| {
             let made = loops.loop_of()[k.from];
@@ -19,8 +19,8 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
         let after = after.max().unwrap_or(0);
         let tree = item.at.first().map(|c| trees[*c]);
         let fits = |l: &usize| {
-            let entry = loops.enter(*l, Member::Home(i));
-            entry.is_some_and(|e| loops.owes(Member::Home(i), &e).next().is_none())
+            let entry = loops.enter(*l, Member::Original(i));
+            entry.is_some_and(|e| loops.owes(Member::Original(i), &e).next().is_none())
         };
         let chosen = match tree {
             None => (after..loops.count()).find(fits),
@@ -37,8 +37,8 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
             }
             l
         });
-        if let Some(entry) = loops.enter(l, Member::Home(i)) {
-            loops.put(l, Member::Home(i), &entry);
+        if let Some(entry) = loops.enter(l, Member::Original(i)) {
+            loops.put(l, Member::Original(i), &entry);
         }
     }
     loops.loop_of().to_vec()

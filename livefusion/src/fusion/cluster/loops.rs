@@ -7,7 +7,7 @@
 //! there.
 
 use super::budget;
-use super::problem::{Class, Item, Link, Partition, Problem};
+use super::problem::{Class, ClusterItem, Link, Partition, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ const NONE: usize = usize::MAX;
 
 /// Holds loops that are being filled with the items of a problem, in order.
 #[derive(Clone, Debug)]
-pub struct Loops<'p> {
+pub struct OpenLoops<'p> {
     problem: &'p Problem,
     open: Vec<OpenLoop>,
     loop_of: Vec<usize>,
@@ -32,7 +32,7 @@ pub struct Loops<'p> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Member {
     /// An item whose own loop this is.
-    Home(usize),
+    Original(usize),
     /// An item that is rematerialised in this loop.
     Copy(usize),
 }
@@ -59,7 +59,7 @@ struct OpenLoop {
 
 /// Describes how an item enters a loop.
 #[derive(Clone, Debug, Default)]
-pub struct Entry {
+pub struct LoopEntry {
     /// The loop's root with the item inside.
     pub root: Option<usize>,
     /// Classes below the root that the item adds.
@@ -70,7 +70,7 @@ pub struct Entry {
 
 impl OpenLoop {
     /// Counts the subrates that an item makes and the loop still owes.
-    fn settled(&self, item: &Item) -> usize {
+    fn settled(&self, item: &ClusterItem) -> usize {
         let makes = item.makes.iter();
         makes
             .filter(|c| self.held.contains(c) && !self.made.contains(c))
@@ -78,10 +78,10 @@ impl OpenLoop {
     }
 }
 
-impl<'p> Loops<'p> {
+impl<'p> OpenLoops<'p> {
     /// Creates an empty set of loops.
     pub fn new(problem: &'p Problem) -> Self {
-        Loops {
+        OpenLoops {
             problem,
             open: Vec::new(),
             loop_of: vec![NONE; problem.items.len()],
@@ -95,7 +95,7 @@ impl<'p> Loops<'p> {
     ///
     /// None if the partition is not allowed.
     pub fn filled(problem: &'p Problem, partition: &Partition) -> Option<Self> {
-        let mut loops = Loops::new(problem);
+        let mut loops = OpenLoops::new(problem);
         loops.open_all(partition.count());
         for (member, l) in partition.members() {
             let entry = loops.enter(l, member)?;
@@ -181,7 +181,7 @@ impl<'p> Loops<'p> {
     /// Returns how a member enters a loop, which need not be open.
     ///
     /// None if its links, the budget, its classes or its streams forbid it.
-    pub fn enter(&self, l: usize, member: Member) -> Option<Entry> {
+    pub fn enter(&self, l: usize, member: Member) -> Option<LoopEntry> {
         let open = self.at(l);
         let item = self.problem.item(member);
         let is_here = |k: &Link| self.has(l, k.from);
@@ -197,12 +197,12 @@ impl<'p> Loops<'p> {
         {
             return None;
         }
-        if open.members > 0 && !budget::has_room(open.weight, item) {
+        if open.members > 0 && !budget::fits(open.weight, item) {
             return None;
         }
-        let mut entry = Entry {
+        let mut entry = LoopEntry {
             root: open.root,
-            ..Entry::default()
+            ..LoopEntry::default()
         };
         for class in &item.at {
             self.reach(open, &mut entry, *class)?;
@@ -227,7 +227,7 @@ impl<'p> Loops<'p> {
     }
 
     /// Puts a member into a loop.
-    pub fn put(&mut self, l: usize, member: Member, entry: &Entry) {
+    pub fn put(&mut self, l: usize, member: Member, entry: &LoopEntry) {
         let item = self.problem.item(member);
         let open = &mut self.open[l];
         open.root = entry.root;
@@ -240,14 +240,14 @@ impl<'p> Loops<'p> {
         open.members += 1;
         open.weight = open.weight.saturating_add(item.weight);
         match member {
-            Member::Home(i) => self.loop_of[i] = l,
+            Member::Original(i) => self.loop_of[i] = l,
             Member::Copy(i) => open.copies.push(i),
         }
         self.owed = self.owed + self.owes(member, entry).count() - settled;
     }
 
     /// Removes the member that was put in last.
-    pub fn take_out(&mut self, l: usize, member: Member, entry: &Entry, root: Option<usize>) {
+    pub fn take_out(&mut self, l: usize, member: Member, entry: &LoopEntry, root: Option<usize>) {
         let item = self.problem.item(member);
         let open = &mut self.open[l];
         open.root = root;
@@ -264,14 +264,14 @@ impl<'p> Loops<'p> {
         open.members -= 1;
         open.weight = open.weight.saturating_sub(item.weight);
         match member {
-            Member::Home(i) => self.loop_of[i] = NONE,
+            Member::Original(i) => self.loop_of[i] = NONE,
             Member::Copy(_) => _ = open.copies.pop(),
         }
         self.owed = self.owed + settled - self.owes(member, entry).count();
     }
 
     /// Lists the subrates that a loop newly owes after a member has entered it.
-    pub fn owes(&self, member: Member, entry: &Entry) -> impl Iterator<Item = usize> {
+    pub fn owes(&self, member: Member, entry: &LoopEntry) -> impl Iterator<Item = usize> {
         let makes = &self.problem.item(member).makes;
         let held = entry.held.iter().copied();
         held.filter(|c| self.is_sub(*c) && !makes.contains(c))
@@ -279,7 +279,7 @@ impl<'p> Loops<'p> {
 
     /// Adds a class and the path between it and the root. Raises the root to the common ancestor of
     /// both. None if there is no common ancestor.
-    fn reach(&self, open: &OpenLoop, entry: &mut Entry, class: usize) -> Option<()> {
+    fn reach(&self, open: &OpenLoop, entry: &mut LoopEntry, class: usize) -> Option<()> {
         let (mut root, mut at) = (entry.root.unwrap_or(class), class);
         while at != root && !open.held.contains(&at) && !entry.held.contains(&at) {
             let lower = match self.depth[at] < self.depth[root] {
@@ -304,7 +304,7 @@ impl<'p> Loops<'p> {
 
     /// Returns whether an item's streams pin the root. None if a stream does not fit: the loop must
     /// produce it, or read it from memory at a class whose elements it visits in order.
-    fn pins(&self, l: usize, item: &Item, entry: &Entry) -> Option<bool> {
+    fn pins(&self, l: usize, item: &ClusterItem, entry: &LoopEntry) -> Option<bool> {
         let holds = |c: &usize| self.at(l).held.contains(c) || entry.held.contains(c);
         let mut pins = false;
         let read = |m: Option<usize>| m.is_none_or(|m| !self.has(l, m));
@@ -323,7 +323,7 @@ impl<'p> Loops<'p> {
 
 /// Lists the items that must be complete before the item's loop. A copy in the same loop does not
 /// suffice.
-fn before(item: &Item) -> impl Iterator<Item = usize> {
+fn before(item: &ClusterItem) -> impl Iterator<Item = usize> {
     let links = item.links.iter().filter(|k| k.apart);
     links.map(|k| k.from)
 }

@@ -19,7 +19,7 @@
 //! | [`problem`] | defines the problem without the graph, and the cost of a partition |
 //! | [`loops`] | represents partly filled loops, and decides whether an item fits |
 //! | [`unfused`], [`greedy`], [`optimal`] | three solvers |
-//! | [`again`] | lists the items that later loops may rematerialise, and their prices |
+//! | [`remat`] | lists the items that later loops may rematerialise, and their prices |
 //! | [`placed`] | holds the state of a search, its lower bound, and its undo log |
 //! | [`budget`] | limits the code size of a loop |
 //! | [`contract`], [`bound`] | merge items before the search; compute lower bounds |
@@ -28,7 +28,6 @@
 //! Cheap generators (`iota`, `replicate`, index functions) belong to no loop. Each loop that needs
 //! one recomputes it, so they never prevent fusion.
 
-mod again;
 mod bits;
 mod bound;
 pub mod budget;
@@ -42,14 +41,15 @@ mod order;
 mod placed;
 mod problem;
 mod reason;
+mod remat;
 mod schedule;
 #[cfg(test)]
 mod tests;
 mod unfused;
 
 use super::demand::Demand;
+use super::inline::{Inlining, inline};
 use super::phases::Phase;
-use super::pull::{Pulls, pull};
 use super::rates::{self, ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 
@@ -128,7 +128,7 @@ pub struct Plan {
     /// The inferred rates.
     pub rates: Rates,
     /// The arrays that are computed at each indexed read.
-    pub pulls: Pulls,
+    pub inlining: Inlining,
     /// The fields that have a consumer.
     pub demand: Demand,
     /// Fields of arrays that some loop writes to memory.
@@ -195,9 +195,9 @@ pub struct Crossing {
 /// `lengths` are its known lengths (see [`rates::known_lengths`]).
 pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
     let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
-    let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
-    let again = matches!(clustering, Clustering::Optimal { .. });
-    let built = build::build(graph, &rates, &pulls, again);
+    let inlining = inline(graph, &rates, clustering != Clustering::Unfused);
+    let remat = matches!(clustering, Clustering::Optimal { .. });
+    let built = build::build(graph, &rates, &inlining, remat);
     let solution = solve(&built.problem, clustering);
     let loop_of = schedule::loop_of_nodes(&built, &solution.partition);
     let mut loops = schedule::loops(&built, &solution.partition);
@@ -210,7 +210,7 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> P
         loops,
         loop_of,
         rates,
-        pulls,
+        inlining,
         stored,
         clustering,
         cost: solution.cost,

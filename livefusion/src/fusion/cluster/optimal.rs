@@ -12,11 +12,11 @@
 //! The search is limited in placements tried. When they run out, the minimal cost of the open
 //! branches is the proven bound.
 
-use super::again;
 use super::bound::{self, Bounds, LARGE, bounds};
 use super::contract::contract;
-use super::placed::{Candidate, Mark, Placed};
+use super::placed::{Candidate, Mark, PlacedItems};
 use super::problem::{Cost, Partition, Problem, Solution};
+use super::remat;
 use super::{budget, greedy, schedule};
 use rustc_hash::FxHashMap;
 
@@ -68,8 +68,8 @@ fn expand(small: &Problem, into: &[usize], partition: &Partition) -> Partition {
     let loop_of = into.iter().map(|i| partition.loop_of[*i]).collect();
     let mut copies = Vec::new();
     for (i, l) in &partition.copies {
-        if let Some(again) = &small.items[*i].again {
-            copies.extend(again.members.iter().map(|m| (*m, *l)));
+        if let Some(remat) = &small.items[*i].remat {
+            copies.extend(remat.members.iter().map(|m| (*m, *l)));
         }
     }
     copies.sort_unstable();
@@ -100,7 +100,7 @@ const ROUNDS: [u64; 7] = [0, 0, 1, 2, 4, 8, 16];
 struct Search<'p> {
     problem: &'p Problem,
     bounds: &'p Bounds,
-    placed: Placed<'p>,
+    placed: PlacedItems<'p>,
     steps: u32,
     /// Branches that cost more bytes than this are skipped. `passed_over` is the least cost of a
     /// skipped branch.
@@ -122,7 +122,7 @@ impl<'p> Search<'p> {
         Search {
             problem,
             bounds,
-            placed: Placed::new(problem, bounds),
+            placed: PlacedItems::new(problem, bounds),
             steps: 0,
             most: u64::MAX,
             passed_over: best,
@@ -237,8 +237,8 @@ impl<'p> Search<'p> {
             return false;
         }
         self.steps -= needed;
-        let mut rest: Vec<Candidate> = match self.placed.home(item) {
-            Some(home) => vec![home],
+        let mut rest: Vec<Candidate> = match self.placed.best_loop(item) {
+            Some(best) => vec![best],
             None => (0..=self.placed.loops.count())
                 .flat_map(|l| self.candidates(item, l))
                 .collect(),
@@ -263,7 +263,7 @@ impl<'p> Search<'p> {
             return Vec::new();
         }
         let mut found: Vec<Candidate> = self.placed.candidate(item, l).into_iter().collect();
-        let (choices, more) = again::choices(self.problem, item, |m| {
+        let (choices, more) = remat::choices(self.problem, item, |m| {
             !self.placed.computes(l, m) && !self.placed.reads(l, m)
         });
         if more {
@@ -279,7 +279,7 @@ impl<'p> Search<'p> {
             if l == self.placed.loops.count() {
                 self.placed.open();
             }
-            if self.placed.put_all_again(l, &copies) {
+            if self.placed.put_copies(l, &copies) {
                 found.extend(
                     self.placed
                         .candidate(item, l)

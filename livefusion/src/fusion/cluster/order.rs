@@ -17,7 +17,7 @@ pub struct Order {
     pub nodes: Vec<NodeId>,
     /// The strongly connected component of each node, with lengths as dependencies. Empty if each
     /// component has one node.
-    circle: Vec<u32>,
+    cycle: Vec<u32>,
 }
 
 impl Order {
@@ -31,13 +31,13 @@ impl Order {
         let lengths: Vec<Option<NodeId>> = nearest.collect();
         let younger = |n: NodeId| {
             let itself = lengths[n.index()] == Some(n);
-            itself || lengths[n.index()].max(rates.loop_of_host(n)) > Some(n)
+            itself || lengths[n.index()].max(rates.loop_of_zip(n)) > Some(n)
         };
         match graph.ids().any(younger) {
-            true => Circles::of(graph, rates, &lengths).order(),
+            true => Cycles::of(graph, rates, &lengths).order(),
             false => Order {
                 nodes: consumers_last(graph, rates, &lengths),
-                circle: Vec::new(),
+                cycle: Vec::new(),
             },
         }
     }
@@ -46,11 +46,11 @@ impl Order {
     ///
     /// Their lengths depend on the node, or only a zip that advances them on demand knows them.
     pub fn floor(&self, rates: &Rates, n: NodeId) -> Option<ClassId> {
-        let flat = self.circle.is_empty() && !rates.has_sides();
+        let flat = self.cycle.is_empty() && !rates.has_sides();
         let mut class = flat_class(rates, n).filter(|_| !flat);
         while let Some(c) = class {
             if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c)
-                && (rates.side_of(lengths).is_some() || self.is_circle(lengths, n))
+                && (rates.side_of(lengths).is_some() || self.is_cyclic(lengths, n))
             {
                 return Some(c);
             }
@@ -62,9 +62,9 @@ impl Order {
 
 impl Order {
     /// Whether lengths are in one component with an older node that runs over their segments.
-    fn is_circle(&self, lengths: NodeId, n: NodeId) -> bool {
-        let circle = |n: NodeId| self.circle.get(n.index());
-        lengths >= n && circle(n).is_some() && circle(lengths) == circle(n)
+    fn is_cyclic(&self, lengths: NodeId, n: NodeId) -> bool {
+        let cycle = |n: NodeId| self.cycle.get(n.index());
+        lengths >= n && cycle(n).is_some() && cycle(lengths) == cycle(n)
     }
 }
 
@@ -98,7 +98,7 @@ fn consumers_last(graph: &Graph, rates: &Rates, lengths: &[Option<NodeId>]) -> V
         let needs = needs.copied().chain(node.length);
         let mut needs = needs
             .chain(lengths[id.index()])
-            .chain(rates.loop_of_host(id));
+            .chain(rates.loop_of_zip(id));
         let depends = needs.any(|n| behind[n.index()]);
         behind[id.index()] = depends || !consumed(graph, id).is_empty();
     }
@@ -138,7 +138,7 @@ fn nearest_lengths(
 
 /// Tarjan's search for strongly connected components. A component is complete when all its
 /// dependencies are.
-struct Circles<'g> {
+struct Cycles<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     lengths: &'g [Option<NodeId>],
@@ -148,13 +148,13 @@ struct Circles<'g> {
     first: Vec<u32>,
     open: Vec<NodeId>,
     is_open: Vec<bool>,
-    circles: Vec<Vec<NodeId>>,
+    cycles: Vec<Vec<NodeId>>,
 }
 
-impl<'g> Circles<'g> {
-    fn of(graph: &'g Graph, rates: &'g Rates, lengths: &'g [Option<NodeId>]) -> Circles<'g> {
+impl<'g> Cycles<'g> {
+    fn of(graph: &'g Graph, rates: &'g Rates, lengths: &'g [Option<NodeId>]) -> Cycles<'g> {
         let n = graph.nodes.len();
-        let mut circles = Circles {
+        let mut cycles = Cycles {
             graph,
             rates,
             lengths,
@@ -162,13 +162,13 @@ impl<'g> Circles<'g> {
             first: vec![0; n],
             open: Vec::new(),
             is_open: vec![false; n],
-            circles: Vec::new(),
+            cycles: Vec::new(),
         };
         let mut count = 0;
         for id in graph.ids() {
-            circles.visit(id, &mut count);
+            cycles.visit(id, &mut count);
         }
-        circles
+        cycles
     }
 
     /// The operands of a node, and the lengths of its segments.
@@ -182,7 +182,7 @@ impl<'g> Circles<'g> {
         let captures = node.captures.iter().flatten();
         let all = node.inputs.iter().chain(captures).chain(&node.length);
         // A zip and its co-consumers form one item.
-        all.copied().chain(self.rates.loop_of_host(n)).collect()
+        all.copied().chain(self.rates.loop_of_zip(n)).collect()
     }
 
     fn visit(&mut self, start: NodeId, count: &mut u32) {
@@ -226,28 +226,28 @@ impl<'g> Circles<'g> {
             return;
         }
         let from = self.open.iter().rposition(|o| *o == n).unwrap_or(0);
-        let mut circle = self.open.split_off(from);
-        circle.iter().for_each(|n| self.is_open[n.index()] = false);
-        circle.sort_unstable();
-        self.circles.push(circle);
+        let mut cycle = self.open.split_off(from);
+        cycle.iter().for_each(|n| self.is_open[n.index()] = false);
+        cycle.sort_unstable();
+        self.cycles.push(cycle);
     }
 
     /// Concatenates the components. Within one, nodes come after their direct operands: in the
     /// order of the graph, except for co-consumers.
     fn order(mut self) -> Order {
-        let mut circle = vec![0; self.graph.nodes.len()];
-        for (i, nodes) in self.circles.iter().enumerate() {
-            nodes.iter().for_each(|n| circle[n.index()] = i as u32);
+        let mut cycle = vec![0; self.graph.nodes.len()];
+        for (i, nodes) in self.cycles.iter().enumerate() {
+            nodes.iter().for_each(|n| cycle[n.index()] = i as u32);
         }
-        for i in 0..self.circles.len() {
-            let is_guest = |n: &NodeId| self.rates.host_of(*n).is_some();
-            if self.circles[i].len() > 1 && self.circles[i].iter().any(is_guest) {
-                self.circles[i] = self.sorted(&self.circles[i]);
+        for i in 0..self.cycles.len() {
+            let is_co_consumer = |n: &NodeId| self.rates.fused_into(*n).is_some();
+            if self.cycles[i].len() > 1 && self.cycles[i].iter().any(is_co_consumer) {
+                self.cycles[i] = self.sorted(&self.cycles[i]);
             }
         }
         Order {
-            nodes: self.circles.concat(),
-            circle,
+            nodes: self.cycles.concat(),
+            cycle,
         }
     }
 

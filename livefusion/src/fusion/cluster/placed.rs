@@ -1,20 +1,20 @@
 //! Search state: placed items, a lower bound on the cost, and an undo log.
 
-use super::again::Copies;
-use super::bits::Bits;
+use super::bits::BitMatrix;
 use super::bound::Bounds;
-use super::loops::{Entry, Loops, Member};
+use super::loops::{LoopEntry, Member, OpenLoops};
 use super::problem::{Cost, Partition, Problem, WRITE};
+use super::remat::Copies;
 use smallvec::SmallVec;
 
 /// Holds the items placed so far, a prefix of the problem's items.
-pub struct Placed<'p> {
+pub struct PlacedItems<'p> {
     problem: &'p Problem,
     bounds: &'p Bounds,
     /// The loops so far.
-    pub loops: Loops<'p>,
+    pub loops: OpenLoops<'p>,
     /// The loops that must run after each loop, itself included.
-    reach: Bits,
+    reach: BitMatrix,
     /// Per field: the loops that read it from memory.
     readers: Vec<SmallVec<[u32; 4]>>,
     written: Vec<bool>,
@@ -51,7 +51,7 @@ enum Change {
     Opened,
     Rooted(usize),
     /// A member of a loop, with the previous root of the loop.
-    Put(usize, Member, Entry, Option<usize>),
+    Put(usize, Member, LoopEntry, Option<usize>),
 }
 
 /// Describes a way to place an item.
@@ -65,7 +65,7 @@ pub struct Candidate {
     /// The items that the loop rematerialises for it.
     pub copies: Copies,
     /// How it enters the loop.
-    pub entry: Entry,
+    pub entry: LoopEntry,
 }
 
 /// Marks the state of the search before a placement.
@@ -75,7 +75,7 @@ pub struct Mark {
     changes: usize,
 }
 
-impl<'p> Placed<'p> {
+impl<'p> PlacedItems<'p> {
     /// Creates an empty state.
     pub fn new(problem: &'p Problem, bounds: &'p Bounds) -> Self {
         let mut made = vec![Vec::new(); problem.items.len()];
@@ -87,18 +87,18 @@ impl<'p> Placed<'p> {
         let mut last_made = vec![0; problem.classes.len()];
         for (i, item) in problem.items.iter().enumerate() {
             // A rematerialised item may enter a loop at any time.
-            let last = if item.again.is_some() { usize::MAX } else { i };
+            let last = if item.remat.is_some() { usize::MAX } else { i };
             item.makes
                 .iter()
                 .for_each(|c| last_made[*c] = last_made[*c].max(last));
         }
-        Placed {
+        PlacedItems {
             problem,
             bounds,
             made,
             last_made,
-            loops: Loops::new(problem),
-            reach: Bits::new(problem.items.len()),
+            loops: OpenLoops::new(problem),
+            reach: BitMatrix::new(problem.items.len()),
             readers: vec![SmallVec::new(); problem.fields.len()],
             written: bounds.written.clone(),
             paid: vec![false; problem.items.len()],
@@ -117,7 +117,7 @@ impl<'p> Placed<'p> {
     ///
     /// Such an item makes nothing that could cost later. The loop makes one of its operands, comes
     /// after its other operands, and takes it at no cost.
-    pub fn home(&self, item: usize) -> Option<Candidate> {
+    pub fn best_loop(&self, item: usize) -> Option<Candidate> {
         if !self.made[item].is_empty() || !self.problem.items[item].makes.is_empty() {
             return None;
         }
@@ -130,20 +130,20 @@ impl<'p> Placed<'p> {
                 .all(|other| self.reach.has(made_in(other.from), l))
         })?;
         let l = made_in(last.from);
-        let home = self.candidate(item, l)?;
+        let best = self.candidate(item, l)?;
         let has = |f: &usize| self.problem.fields[*f].bytes == 0 || self.has(l, *f);
         let free = self.problem.items[item].uses.iter().all(has)
-            && home.entry.held.is_empty()
-            && !home.entry.pins
-            && home.entry.root == self.loops.root(l);
-        free.then_some(home)
+            && best.entry.held.is_empty()
+            && !best.entry.pins
+            && best.entry.root == self.loops.root(l);
+        free.then_some(best)
     }
 
     /// Returns a way to place an item, if links, classes and streams allow it.
     pub fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
         let is_new = l == self.loops.count();
-        let entry = self.enter(l, Member::Home(item))?;
-        let now = self.with(Member::Home(item), l, &entry);
+        let entry = self.enter(l, Member::Original(item))?;
+        let now = self.with(Member::Original(item), l, &entry);
         Some(Candidate {
             bound: self.least(now, self.loops.count() + is_new as usize),
             now,
@@ -174,20 +174,20 @@ impl<'p> Placed<'p> {
 
     /// Returns how a member enters a loop. None if that makes a cycle, or if no later item can make
     /// the subrates that the loop then owes.
-    fn enter(&self, l: usize, member: Member) -> Option<Entry> {
+    fn enter(&self, l: usize, member: Member) -> Option<LoopEntry> {
         let mut links = self.problem.item(member).links.iter();
         let made = |from: usize| self.loops.loop_of()[from];
         let is_new = l == self.loops.count();
         let may = links.all(|k| is_new || made(k.from) == l || !self.reach.has(l, made(k.from)));
         let entry = may.then(|| self.loops.enter(l, member))??;
-        let (Member::Home(item) | Member::Copy(item)) = member;
+        let (Member::Original(item) | Member::Copy(item)) = member;
         let can_come = |c: usize| self.last_made[c] > item;
         let owes = self.loops.owes(member, &entry).all(can_come);
         owes.then_some(entry)
     }
 
     /// The lower bounds once a member is in a loop.
-    fn with(&self, member: Member, l: usize, entry: &Entry) -> Now {
+    fn with(&self, member: Member, l: usize, entry: &LoopEntry) -> Now {
         let mut now = Now {
             bytes: self.now.bytes.saturating_add(self.price(member, l, entry)),
             loops: self.now.loops,
@@ -201,7 +201,7 @@ impl<'p> Placed<'p> {
     }
 
     /// The bytes that a member of a loop adds to the reads and writes already in the lower bound.
-    fn price(&self, member: Member, l: usize, entry: &Entry) -> u64 {
+    fn price(&self, member: Member, l: usize, entry: &LoopEntry) -> u64 {
         let uses = &self.problem.item(member).uses;
         let lengths = self.lengths_read(entry);
         let lengths = lengths.filter(|f| !uses.contains(f));
@@ -225,7 +225,7 @@ impl<'p> Placed<'p> {
             }
         }
         if let Member::Copy(i) = member {
-            let price = self.problem.price_again(i).unwrap_or(0);
+            let price = self.problem.remat_price(i).unwrap_or(0);
             sum = sum.saturating_add(pay(Some(i), price));
         }
         sum
@@ -234,7 +234,7 @@ impl<'p> Placed<'p> {
     /// The fields of segment lengths that a loop reads once a member has entered it. A copy that
     /// raises the root may add classes before the copies that make their lengths. Such lengths are
     /// not read from memory.
-    fn lengths_read(&self, entry: &Entry) -> impl Iterator<Item = usize> {
+    fn lengths_read(&self, entry: &LoopEntry) -> impl Iterator<Item = usize> {
         let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
         let comes = |f: &usize| {
             let maker = self.problem.fields[*f].maker;
@@ -275,8 +275,8 @@ impl<'p> Placed<'p> {
         if at == self.loops.count() {
             self.open();
         }
-        self.put_all_again(at, &candidate.copies);
-        self.put(at, Member::Home(item), candidate.entry);
+        self.put_copies(at, &candidate.copies);
+        self.put(at, Member::Original(item), candidate.entry);
         self.now = candidate.now;
         mark
     }
@@ -292,15 +292,15 @@ impl<'p> Placed<'p> {
     /// Rematerialises items in a loop.
     ///
     /// Returns false if one of them does not fit.
-    pub fn put_all_again(&mut self, l: usize, items: &Copies) -> bool {
+    pub fn put_copies(&mut self, l: usize, items: &Copies) -> bool {
         self.together.clone_from(items);
-        let all = items.iter().all(|m| self.put_again(l, *m));
+        let all = items.iter().all(|m| self.put_copy(l, *m));
         self.together.clear();
         all
     }
 
     /// Rematerialises an item in a loop. Returns false if it does not fit.
-    fn put_again(&mut self, l: usize, item: usize) -> bool {
+    fn put_copy(&mut self, l: usize, item: usize) -> bool {
         let member = Member::Copy(item);
         let Some(entry) = self.enter(l, member) else {
             return false;
@@ -311,7 +311,7 @@ impl<'p> Placed<'p> {
     }
 
     /// Puts a member into an open loop.
-    fn put(&mut self, at: usize, member: Member, entry: Entry) {
+    fn put(&mut self, at: usize, member: Member, entry: LoopEntry) {
         let root = self.loops.root(at);
         if let (None, Some(new)) = (root, entry.root) {
             self.in_tree[self.trees[new]] += 1;
@@ -321,7 +321,7 @@ impl<'p> Placed<'p> {
         let problem = self.problem;
         let item = problem.item(member);
         match member {
-            Member::Home(_) => {
+            Member::Original(_) => {
                 for link in &item.links {
                     self.put_before(self.loops.loop_of()[link.from], at);
                 }

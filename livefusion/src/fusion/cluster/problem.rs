@@ -6,9 +6,9 @@
 //!
 //! A column that crosses from one loop to another is written once, and each consuming loop reads
 //! it. A column that is in memory from the start is read by each loop that uses it. A cheap item
-//! that makes arrays may be computed in several loops instead: see [`again`](super::again).
+//! that makes arrays may be computed in several loops instead: see [`remat`](super::remat).
 
-use super::loops::{Loops, Member};
+use super::loops::{Member, OpenLoops};
 use super::reason::Reason;
 use super::schedule;
 use smallvec::SmallVec;
@@ -20,11 +20,11 @@ use smallvec::SmallVec;
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
     /// The items to partition, in dependency order.
-    pub items: Vec<Item>,
+    pub items: Vec<ClusterItem>,
     /// Length classes; a class comes after its parent.
     pub classes: Vec<Class>,
     /// Columns of data, with their sizes.
-    pub fields: Vec<Field>,
+    pub fields: Vec<DataField>,
 }
 
 /// Describes a length class.
@@ -50,7 +50,7 @@ pub enum Class {
 
 /// Describes a combinator, or several that always share a loop.
 #[derive(Clone, Debug, Default)]
-pub struct Item {
+pub struct ClusterItem {
     /// The classes that its loop must have. None for a delayed scalar, which any loop can compute.
     pub at: SmallVec<[usize; 2]>,
     /// The subrates that it opens.
@@ -62,21 +62,21 @@ pub struct Item {
     /// Its dependencies: each is in the same loop or an earlier one.
     pub links: Vec<Link>,
     /// The columns that it consumes element by element.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamRead>,
     /// The fields whose elements it needs.
     pub uses: Vec<usize>,
     /// Its code size: see [`budget`](super::budget).
     pub weight: u32,
     /// How to rematerialise it in another loop, if that is allowed.
-    pub again: Option<Box<Again>>,
+    pub remat: Option<Box<Remat>>,
 }
 
 /// Describes the rematerialisation of an item in another loop.
 #[derive(Clone, Debug, Default)]
-pub struct Again {
+pub struct Remat {
     /// The part that is recomputed: the whole item, or of a merged item only the members that make
     /// arrays.
-    pub part: Item,
+    pub part: ClusterItem,
     /// The cost of one recomputation in bytes read, without the columns that it reads.
     pub price: u64,
     /// The items of the original problem that the part consists of.
@@ -102,7 +102,7 @@ pub struct Link {
 /// Either the same loop produces it, or it is in memory at a class whose elements the loop visits
 /// in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stream {
+pub struct StreamRead {
     /// The item that produces it; none if it is in memory from the start.
     pub maker: Option<usize>,
     /// The class at which it is consumed.
@@ -111,7 +111,7 @@ pub struct Stream {
 
 /// Describes a column of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Field {
+pub struct DataField {
     /// Its nominal size; 0 for delayed scalars.
     pub bytes: u64,
     /// The item that produces it; none if it is in memory from the start.
@@ -199,7 +199,7 @@ impl Partition {
     pub fn members(&self) -> impl Iterator<Item = (Member, usize)> {
         (0..self.loop_of.len()).flat_map(|i| {
             let copies = self.copies_of(i).iter().map(|c| (Member::Copy(c.0), c.1));
-            std::iter::once((Member::Home(i), self.loop_of[i])).chain(copies)
+            std::iter::once((Member::Original(i), self.loop_of[i])).chain(copies)
         })
     }
 }
@@ -226,7 +226,7 @@ impl Class {
     }
 }
 
-impl Item {
+impl ClusterItem {
     /// Adds a dependency.
     ///
     /// A link that prevents fusion overrides one that does not.
@@ -243,7 +243,7 @@ impl Item {
     }
 
     /// Adds a column that is consumed element by element.
-    pub fn stream(&mut self, stream: Stream) {
+    pub fn stream(&mut self, stream: StreamRead) {
         if !self.streams.contains(&stream) {
             self.streams.push(stream);
         }
@@ -272,28 +272,28 @@ impl Problem {
     /// Returns the item of a member.
     ///
     /// For a copy it is the rematerialised part.
-    pub fn item(&self, member: Member) -> &Item {
+    pub fn item(&self, member: Member) -> &ClusterItem {
         match member {
-            Member::Home(i) => &self.items[i],
+            Member::Original(i) => &self.items[i],
             Member::Copy(i) => {
-                let again = self.items[i].again.as_deref();
-                again.map_or(&self.items[i], |a| &a.part)
+                let remat = self.items[i].remat.as_deref();
+                remat.map_or(&self.items[i], |a| &a.part)
             }
         }
     }
 
     /// Returns the price of rematerialising an item, if that is allowed.
-    pub fn price_again(&self, item: usize) -> Option<u64> {
-        self.items[item].again.as_deref().map(|a| a.price)
+    pub fn remat_price(&self, item: usize) -> Option<u64> {
+        self.items[item].remat.as_deref().map(|a| a.price)
     }
 
     /// Returns the cost of a partition.
     ///
     /// None if the partition is not allowed.
     pub fn cost(&self, partition: &Partition) -> Option<Cost> {
-        let loops = Loops::filled(self, partition)?;
+        let loops = OpenLoops::filled(self, partition)?;
         let copies = partition.copies.iter();
-        let prices: Option<Vec<u64>> = copies.map(|(i, _)| self.price_again(*i)).collect();
+        let prices: Option<Vec<u64>> = copies.map(|(i, _)| self.remat_price(*i)).collect();
         let bytes = prices?.into_iter().fold(0, u64::saturating_add);
         schedule::order(self, partition)?;
         Some(Cost {
@@ -303,7 +303,7 @@ impl Problem {
     }
 
     /// Sums the bytes read, and the bytes written weighted by [`WRITE`].
-    fn moved(&self, partition: &Partition, loops: &Loops<'_>) -> u64 {
+    fn moved(&self, partition: &Partition, loops: &OpenLoops<'_>) -> u64 {
         let mut read: Vec<(usize, usize)> = Vec::new();
         for (member, l) in partition.members() {
             read.extend(self.item(member).uses.iter().map(|f| (*f, l)));

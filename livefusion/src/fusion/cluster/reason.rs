@@ -38,7 +38,7 @@ pub enum Reason {
     /// Separate loops move fewer bytes.
     Cheaper,
     /// A later loop recomputes the consumer, but not the producer.
-    Again,
+    Rematerialised,
 }
 
 impl Reason {
@@ -61,7 +61,7 @@ impl Reason {
             Reason::Budget => "force a small intermediate result first",
             Reason::Unfused | Reason::Greedy => "choose `Clustering::Optimal` for the engine",
             Reason::Cheaper => "none is needed",
-            Reason::Again => "force the consumer first, and it is computed once",
+            Reason::Rematerialised => "force the consumer first, and it is computed once",
         }
     }
 }
@@ -86,7 +86,9 @@ impl fmt::Display for Reason {
             Reason::Unfused => "the engine fuses nothing",
             Reason::Greedy => "greedy clustering had placed other combinators first",
             Reason::Cheaper => "separate loops move fewer bytes",
-            Reason::Again => "a later loop recomputes the consumer, and reads this from memory",
+            Reason::Rematerialised => {
+                "a later loop recomputes the consumer, and reads this from memory"
+            }
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::bound::LARGE;
 use super::budget::BUDGET;
 use super::build::Built;
-use super::loops::{Loops, Member};
+use super::loops::{Member, OpenLoops};
 use super::problem::{Partition, Problem, WRITE};
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop, Recomputed};
@@ -25,7 +25,7 @@ pub fn order(problem: &Problem, partition: &Partition) -> Option<Partition> {
     let mut waits = vec![0; count];
     let mut first = vec![usize::MAX; count];
     for (member, l) in partition.members() {
-        if let Member::Home(i) = member {
+        if let Member::Original(i) = member {
             first[l] = first[l].min(i);
         }
         let links = problem.item(member).links.iter();
@@ -70,7 +70,7 @@ pub fn loop_of_nodes(built: &Built, partition: &Partition) -> Vec<Option<usize>>
 
 /// Returns the loops with their nodes, in dependency order.
 pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
-    let filled = Loops::filled(&built.problem, partition);
+    let filled = OpenLoops::filled(&built.problem, partition);
     let root = |l| filled.as_ref()?.root(l).map(|c| built.classes[c]);
     let recomputed = recomputed(&built.problem, partition).into_iter();
     let loops = recomputed.enumerate().map(|(l, recomputed)| PlannedLoop {
@@ -105,20 +105,20 @@ fn recomputed(problem: &Problem, partition: &Partition) -> Vec<Option<Recomputed
         let maker = problem.fields[f].maker;
         maker.is_some_and(|m| partition.loops_of(m).any(|at| at == l))
     };
-    let again: FxHashSet<(usize, usize)> = partition
+    let remat: FxHashSet<(usize, usize)> = partition
         .copies
         .iter()
         .flat_map(|(i, l)| problem.item(Member::Copy(*i)).uses.iter().map(|f| (*l, *f)))
         .filter(|(l, f)| !used.contains(&(*l, *f)) && !is_made(*l, *f))
         .collect();
-    let read = used.iter().chain(&again).filter(|(l, f)| !is_made(*l, *f));
+    let read = used.iter().chain(&remat).filter(|(l, f)| !is_made(*l, *f));
     let stored = (0..problem.fields.len()).filter(|f| problem.fields[*f].stored);
     let written: FxHashSet<usize> = read.map(|(_, f)| *f).chain(stored).collect();
     for (i, l) in &partition.copies {
         let cost = found[*l].get_or_insert_default();
         cost.bytes = cost
             .bytes
-            .saturating_add(problem.price_again(*i).unwrap_or(0));
+            .saturating_add(problem.remat_price(*i).unwrap_or(0));
     }
     for (f, field) in problem.fields.iter().enumerate() {
         for (_, l) in field.maker.iter().flat_map(|m| partition.copies_of(*m)) {
@@ -128,7 +128,7 @@ fn recomputed(problem: &Problem, partition: &Partition) -> Vec<Option<Recomputed
             }
         }
     }
-    for (l, f) in again {
+    for (l, f) in remat {
         if let Some(cost) = &mut found[l] {
             cost.bytes = cost.bytes.saturating_add(problem.fields[f].bytes);
         }
@@ -250,7 +250,7 @@ pub fn crossings(built: &Built, partition: &Partition, clustering: Clustering) -
             out.push(Crossing {
                 from: *from,
                 to: *to,
-                reason: Reason::Again,
+                reason: Reason::Rematerialised,
                 between: None,
             });
             continue;

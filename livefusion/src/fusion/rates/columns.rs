@@ -13,7 +13,7 @@ pub struct Named {
     /// The field, resolved.
     pub field: FieldRef,
     /// The class at whose counter it is read from memory, if that is not its own.
-    pub beside: Option<ClassId>,
+    pub unfused_at: Option<ClassId>,
     /// The zip that delivers it from its inputs, or from those of an equal zip.
     pub zip: Option<NodeId>,
 }
@@ -24,9 +24,9 @@ impl Rates {
         let class = self.consumes_at(graph, n);
         // A merge advances its inputs independently of its result.
         let merges = matches!(graph.node(n).kind, Kind::Merge(_));
-        let beside = class.filter(|_| self.is_beside(n, input) && !merges);
+        let unfused_at = class.filter(|_| self.is_unfused(n, input) && !merges);
         let used = graph.nodes[n.index()].inputs[input];
-        self.behind((used, field), graph, beside)
+        self.behind((used, field), graph, unfused_at)
     }
 
     /// Resolves a field through `Zip` and `Fields` to its producer.
@@ -34,16 +34,20 @@ impl Rates {
         self.behind(name, graph, None)
     }
 
-    fn behind(&self, mut field: FieldRef, graph: &Graph, mut beside: Option<ClassId>) -> Named {
+    fn behind(&self, mut field: FieldRef, graph: &Graph, mut unfused_at: Option<ClassId>) -> Named {
         let mut zip = None;
         while let Some((k, next)) = graph.alias_of(field) {
             let own = Some(field.0).filter(|n| self.sides(*n).is_some());
-            zip = zip.or(own).or(self.twin_of(field.0));
-            if beside.is_none() && self.is_beside(field.0, k) {
-                beside = self.output(field.0);
+            zip = zip.or(own).or(self.equal_zip(field.0));
+            if unfused_at.is_none() && self.is_unfused(field.0, k) {
+                unfused_at = self.output(field.0);
             }
             field = next;
         }
-        Named { field, beside, zip }
+        Named {
+            field,
+            unfused_at,
+            zip,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::{AsLong, Kind, Len};
 use crate::custom::Output;
-use crate::fusion::sides::{self, Users};
+use crate::fusion::sides::{self, NodeUsers};
 use crate::sharing::algebra::Length;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashMap;
@@ -26,7 +26,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
         by_delayed: FxHashMap::default(),
         subs: FxHashMap::default(),
         nested: FxHashMap::default(),
-        users: on_demand.then(|| Users::of(graph)),
+        users: on_demand.then(|| NodeUsers::of(graph)),
         appends: Vec::new(),
         by_parts: FxHashMap::default(),
     };
@@ -54,7 +54,7 @@ struct Inference<'g> {
     /// share a class.
     by_parts: FxHashMap<Vec<ClassId>, usize>,
     /// The users of each node, if zips may advance their inputs on demand.
-    users: Option<Users>,
+    users: Option<NodeUsers>,
 }
 
 impl Inference<'_> {
@@ -73,11 +73,11 @@ impl Inference<'_> {
                     let class = self.generator(id, len, length);
                     (Some(class), Some(class))
                 }
-                Kind::Map(_) | Kind::Zip if self.rates.twin_of(id).is_some() => {
-                    let first = self.rates.twin_of(id);
+                Kind::Map(_) | Kind::Zip if self.rates.equal_zip(id).is_some() => {
+                    let first = self.rates.equal_zip(id);
                     let class = first.map(|zip| self.class(zip));
                     self.rates
-                        .beside
+                        .unfused
                         .extend((0..node.inputs.len()).map(|k| (id, k)));
                     (class, class)
                 }
@@ -279,7 +279,7 @@ impl Inference<'_> {
             if is_root && !is_sub && !self.rates.is_within(segments, own) {
                 self.rates.join(own, segments, id);
             } else {
-                self.rates.beside.insert((id, k));
+                self.rates.unfused.insert((id, k));
             }
         }
     }
@@ -322,7 +322,7 @@ impl Inference<'_> {
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
         } else if !is_nested || !self.run_along((data, lengths), id, elements) {
-            self.rates.beside.insert((id, 1));
+            self.rates.unfused.insert((id, 1));
         }
         elements
     }
@@ -360,7 +360,7 @@ impl Inference<'_> {
         for id in maps {
             let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
             let leaves = inputs.filter(|(_, i)| graph.nodes[i.index()].leaf);
-            self.rates.beside.extend(leaves.map(|(k, _)| (id, k)));
+            self.rates.unfused.extend(leaves.map(|(k, _)| (id, k)));
             self.rates.runs_at[id.index()] = Some(class);
             self.rates.output[id.index()] = Some(class);
         }
@@ -420,7 +420,7 @@ impl Inference<'_> {
         if !off.iter().all(is_leaf) {
             return self.fresh(id, first);
         }
-        self.rates.beside.extend(off.into_iter().map(|k| (id, k)));
+        self.rates.unfused.extend(off.into_iter().map(|k| (id, k)));
         target
     }
 
@@ -461,7 +461,7 @@ impl Inference<'_> {
     fn fresh(&mut self, id: NodeId, first: usize) -> ClassId {
         self.rates.fresh[id.index()] = true;
         let inputs = first..self.graph.nodes[id.index()].inputs.len();
-        self.rates.beside.extend(inputs.map(|k| (id, k)));
+        self.rates.unfused.extend(inputs.map(|k| (id, k)));
         self.find_sides(id);
         self.rates.new_class(ClassKind::Root)
     }
@@ -483,9 +483,9 @@ impl Inference<'_> {
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
             return;
         };
-        for twin in sides::twins(self.graph, users, id) {
-            self.rates.twin_of.insert(twin, id);
-            self.rates.twinned.insert(id);
+        for later in sides::equal_zips(self.graph, users, id) {
+            self.rates.equal_zip.insert(later, id);
+            self.rates.has_equal.insert(id);
         }
         self.rates.sides.insert(id, found);
         let mut new = vec![id];
@@ -493,8 +493,8 @@ impl Inference<'_> {
             for (k, side) in self.rates.sides[&id].iter().enumerate() {
                 let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
                 self.rates.side_of.extend(nodes);
-                let guests = side.guests.iter().map(|n| (*n, (id, k)));
-                self.rates.host_of.extend(guests);
+                let co_consumers = side.co_consumers.iter().map(|n| (*n, (id, k)));
+                self.rates.fused_into.extend(co_consumers);
                 // The sides of nested zips are registered already; those of appends are not.
                 let is_append = |n: &&NodeId| matches!(self.graph.node(**n).kind, Kind::Append);
                 new.extend(side.nodes.iter().filter(is_append));

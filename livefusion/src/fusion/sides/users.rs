@@ -5,7 +5,7 @@ use crate::sharing::{Graph, NodeId};
 
 /// Holds the users of each node, aliases included.
 #[derive(Clone, Debug)]
-pub struct Users {
+pub struct NodeUsers {
     /// The consumers of each node.
     pub of: Vec<Vec<NodeId>>,
     /// Whether the node is a result.
@@ -16,11 +16,11 @@ pub struct Users {
     pub may_end: Vec<bool>,
 }
 
-impl Users {
+impl NodeUsers {
     /// Collects the users of a graph's nodes.
-    pub fn of(graph: &Graph) -> Users {
+    pub fn of(graph: &Graph) -> NodeUsers {
         let n = graph.nodes.len();
-        let mut users = Users {
+        let mut users = NodeUsers {
             of: vec![Vec::new(); n],
             is_result: vec![false; n],
             is_captured: vec![false; n],

@@ -1,7 +1,7 @@
 //! Files that grow by record batches, for any format.
 
 use super::super::error::{ErrorKind, Result};
-use super::super::output::Output;
+use super::super::output::OutputFile;
 use super::{Table, batch};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -13,22 +13,22 @@ pub trait Format: Sized {
     /// The expected content, for messages.
     const EXPECTED: &'static str;
     /// Creates a file of batches of a schema.
-    fn begin(to: Output, schema: SchemaRef) -> Result<Self, ErrorKind>;
+    fn begin(to: OutputFile, schema: SchemaRef) -> Result<Self, ErrorKind>;
     /// Writes a batch of this schema.
     fn put(&mut self, batch: &RecordBatch) -> Result<(), ErrorKind>;
     /// Writes the end of the file. Returns the output that will replace the old file.
-    fn end(self) -> Result<Output, ErrorKind>;
+    fn end(self) -> Result<OutputFile, ErrorKind>;
 }
 
 /// Writes a file batch by batch.
 pub struct Appending<F> {
     path: PathBuf,
-    state: State<F>,
+    state: AppendState<F>,
 }
 
-enum State<F> {
+enum AppendState<F> {
     /// No batch has defined the columns yet.
-    Begun(Output),
+    Begun(OutputFile),
     /// Batches of this schema are being written.
     Some(F, SchemaRef),
 }
@@ -37,7 +37,7 @@ impl<F: Format> Appending<F> {
     pub fn create(path: &Path) -> Result<Appending<F>> {
         Ok(Appending {
             path: path.to_path_buf(),
-            state: State::Begun(Output::create(path)?),
+            state: AppendState::Begun(OutputFile::create(path)?),
         })
     }
 
@@ -52,7 +52,7 @@ impl<F: Format> Appending<F> {
         match put(state, &batch) {
             Ok((file, schema)) => Ok(Appending {
                 path,
-                state: State::Some(file, schema),
+                state: AppendState::Some(file, schema),
             }),
             Err(kind) => Err(kind.of(&path)),
         }
@@ -64,7 +64,7 @@ impl<F: Format> Appending<F> {
     pub fn finish(self) -> Result<()> {
         let none = || RecordBatch::new_empty(Arc::new(Schema::empty()));
         let file = match self.state {
-            State::Some(file, _) => Ok(file),
+            AppendState::Some(file, _) => Ok(file),
             begun => put(begun, &none()).map(|(file, _)| file),
         };
         let output = file.and_then(F::end);
@@ -73,10 +73,10 @@ impl<F: Format> Appending<F> {
     }
 }
 
-fn put<F: Format>(state: State<F>, batch: &RecordBatch) -> Result<(F, SchemaRef), ErrorKind> {
+fn put<F: Format>(state: AppendState<F>, batch: &RecordBatch) -> Result<(F, SchemaRef), ErrorKind> {
     let (mut file, schema) = match state {
-        State::Begun(to) => (F::begin(to, batch.schema())?, batch.schema()),
-        State::Some(file, schema) => (file, schema),
+        AppendState::Begun(to) => (F::begin(to, batch.schema())?, batch.schema()),
+        AppendState::Some(file, schema) => (file, schema),
     };
     if schema.fields() != batch.schema().fields() {
         let [expected, got] = [&schema, &batch.schema()].map(|schema| schema.to_string());

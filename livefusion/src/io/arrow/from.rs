@@ -3,7 +3,7 @@
 use super::super::column::{Column, Data, Lists, Text, Unit, Valid, manifest};
 use super::super::date::SECOND;
 use super::super::error::ErrorKind;
-use super::Texts;
+use super::TextsInPlace;
 use crate::array::{Array, generate};
 use crate::ast::Node;
 use arrow_array::cast::AsArray;
@@ -46,8 +46,8 @@ fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
     }
     Ok(match ty {
         DataType::Boolean => Data::Packed(bits(first(data)?, data.offset(), len)?, len),
-        DataType::Utf8 => Data::Texts(Arc::new(Texts::new(bytes(data, Ty::I32)?))),
-        DataType::LargeUtf8 => Data::Texts(Arc::new(Texts::new(bytes(data, Ty::I64)?))),
+        DataType::Utf8 => Data::Texts(Arc::new(TextsInPlace::new(bytes(data, Ty::I32)?))),
+        DataType::LargeUtf8 => Data::Texts(Arc::new(TextsInPlace::new(bytes(data, Ty::I64)?))),
         DataType::Binary => Data::Lists(bytes(data, Ty::I32)?),
         DataType::LargeBinary => Data::Lists(bytes(data, Ty::I64)?),
         DataType::List(_) => list(data, Ty::I32)?,
@@ -56,7 +56,7 @@ fn contents(data: &ArrayData) -> Result<Data, ErrorKind> {
             let views = make_array(data.clone());
             let texts = views.as_string_view().iter();
             let lists = gathered(texts.map(|text| text.unwrap_or_default().as_bytes()))?;
-            Data::Texts(Arc::new(Texts::new(lists)))
+            Data::Texts(Arc::new(TextsInPlace::new(lists)))
         }
         DataType::BinaryView => {
             let views = make_array(data.clone());
@@ -260,12 +260,14 @@ fn gathered<'a>(
     let total = parts
         .clone()
         .fold(0usize, |n, part| n.saturating_add(part.len()));
-    let no_room = |bytes: usize| ErrorKind::Memory {
+    let out_of_memory = |bytes: usize| ErrorKind::Memory {
         bytes: bytes as u64,
     };
     let reserved = offsets.try_reserve_exact(spine);
-    reserved.map_err(|_| no_room(8 * spine))?;
-    bytes.try_reserve_exact(total).map_err(|_| no_room(total))?;
+    reserved.map_err(|_| out_of_memory(8 * spine))?;
+    bytes
+        .try_reserve_exact(total)
+        .map_err(|_| out_of_memory(total))?;
     offsets.push(0i64);
     for part in parts {
         bytes.extend_from_slice(part);

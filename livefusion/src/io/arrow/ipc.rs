@@ -1,7 +1,7 @@
 //! Arrow's file format, which stores columns in their memory layout.
 
 use super::super::error::{ErrorKind, Result, shown};
-use super::super::output::Output;
+use super::super::output::OutputFile;
 use super::super::{faulty, open};
 use super::to::{EXPECTED, refused, shared};
 use super::{Appending, Format, Table, guarded, joined};
@@ -221,12 +221,12 @@ pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
 pub struct Writer(Appending<Batches>);
 
 /// Batches in their memory layout.
-struct Batches(FileWriter<BufWriter<Output>>);
+struct Batches(FileWriter<BufWriter<OutputFile>>);
 
 impl Format for Batches {
     const EXPECTED: &'static str = EXPECTED;
 
-    fn begin(to: Output, schema: SchemaRef) -> Result<Batches, ErrorKind> {
+    fn begin(to: OutputFile, schema: SchemaRef) -> Result<Batches, ErrorKind> {
         let to = BufWriter::with_capacity(1 << 16, to);
         FileWriter::try_new(to, &schema).map(Batches).map_err(kind)
     }
@@ -235,7 +235,7 @@ impl Format for Batches {
         self.0.write(batch).map_err(kind)
     }
 
-    fn end(self) -> Result<Output, ErrorKind> {
+    fn end(self) -> Result<OutputFile, ErrorKind> {
         let buffered = self.0.into_inner().map_err(kind)?;
         Ok(buffered.into_inner().map_err(|e| e.into_error())?)
     }

@@ -34,7 +34,7 @@ mod to;
 pub(super) use appending::{Appending, Format};
 pub(super) use batches::{joined, schema_of};
 pub(super) use guard::guarded;
-pub(super) use texts::Texts;
+pub(super) use texts::TextsInPlace;
 pub(super) use to::batch;
 
 pub use c::{FFI_ArrowArray, FFI_ArrowSchema, export, import};

@@ -7,16 +7,16 @@ use super::super::plain::Plain;
 use std::sync::OnceLock;
 
 /// Holds UTF-8 texts in place, and their codes after the first request.
-pub struct Texts {
+pub struct TextsInPlace {
     pub lists: Lists,
     coded: OnceLock<Text>,
 }
 
-impl Texts {
+impl TextsInPlace {
     /// Creates texts from bytes that were checked.
-    pub fn new(lists: Lists) -> Texts {
+    pub fn new(lists: Lists) -> TextsInPlace {
         let coded = OnceLock::new();
-        Texts { lists, coded }
+        TextsInPlace { lists, coded }
     }
 
     /// Returns the texts as codes.

@@ -157,7 +157,7 @@ fn offsets(
     }
     let n = lists.offsets.len();
     let all = (0..n).map(|i| lists.offsets.get_word(i).unwrap_or(0).wrapping_sub(first));
-    let no_room = |_| ErrorKind::Memory {
+    let out_of_memory = |_| ErrorKind::Memory {
         bytes: 8 * n as u64,
     };
     Ok((
@@ -165,13 +165,13 @@ fn offsets(
         match is_small {
             true => {
                 let mut offsets = Vec::new();
-                offsets.try_reserve_exact(n).map_err(no_room)?;
+                offsets.try_reserve_exact(n).map_err(out_of_memory)?;
                 offsets.extend(all.map(|at| at as i32));
                 Bytes::from_vec(offsets)
             }
             false => {
                 let mut offsets = Vec::new();
-                offsets.try_reserve_exact(n).map_err(no_room)?;
+                offsets.try_reserve_exact(n).map_err(out_of_memory)?;
                 offsets.extend(all.map(|at| at as i64));
                 Bytes::from_vec(offsets)
             }

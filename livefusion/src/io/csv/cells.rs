@@ -12,14 +12,14 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Collects the fields of a column.
-pub struct Cells {
+pub struct ColumnCells {
     pub name: String,
     /// The substitute for missing values.
     fill: Option<Value>,
-    state: State,
+    state: CellsState,
 }
 
-enum State {
+enum CellsState {
     /// Not requested.
     Skipped,
     /// Numbers, or `bool`s.
@@ -29,7 +29,7 @@ enum State {
     /// Text.
     Text(Dictionary),
     /// Text, found after earlier fields were dropped: the fields must be read again.
-    Again(Why),
+    Reread(Why),
 }
 
 /// Collects canonical words of one type.
@@ -73,11 +73,11 @@ impl Markers {
     }
 }
 
-impl Cells {
+impl ColumnCells {
     /// Creates a column of a given or an inferred type.
-    pub fn new(name: String, given: Option<Type>, fill: Option<Value>) -> Cells {
+    pub fn new(name: String, given: Option<Type>, fill: Option<Value>) -> ColumnCells {
         let words = |ty| {
-            State::Words(Words {
+            CellsState::Words(Words {
                 ty,
                 is_given: ty.is_some(),
                 words: Vec::new(),
@@ -89,17 +89,17 @@ impl Cells {
         };
         let state = match given {
             Some(Type::Scalar(ty)) => words(Some(ty)),
-            Some(ty) if Unit::of(ty).is_some() => State::Times(Times::given(ty)),
-            Some(_) => State::Text(Dictionary::new(None)),
+            Some(ty) if Unit::of(ty).is_some() => CellsState::Times(Times::given(ty)),
+            Some(_) => CellsState::Text(Dictionary::new(None)),
             None => words(None),
         };
-        Cells { name, fill, state }
+        ColumnCells { name, fill, state }
     }
 
     /// Creates a column that is not requested.
-    pub fn skipped(name: String) -> Cells {
-        let state = State::Skipped;
-        Cells {
+    pub fn skipped(name: String) -> ColumnCells {
+        let state = CellsState::Skipped;
+        ColumnCells {
             name,
             fill: None,
             state,
@@ -109,36 +109,36 @@ impl Cells {
     /// Adds the next field.
     pub fn push(&mut self, field: &[u8], line: u64, markers: &Markers) -> Result<(), ErrorKind> {
         let why = match &mut self.state {
-            State::Skipped | State::Again(_) => return Ok(()),
-            State::Text(all) => {
+            CellsState::Skipped | CellsState::Reread(_) => return Ok(()),
+            CellsState::Text(all) => {
                 let text = utf8(field)?;
                 return match &self.fill {
                     Some(Value::Text(fill)) if markers.has(text) => all.push(fill),
                     _ => all.push(text),
                 };
             }
-            State::Times(all) => {
+            CellsState::Times(all) => {
                 let text = utf8(field)?.trim_ascii();
                 match markers.has(text) {
                     true => return all.push_missing(line, self.fill.as_ref()),
                     false => all.push_text(text, line)?,
                 }
             }
-            State::Words(all) => {
+            CellsState::Words(all) => {
                 let text = utf8(field)?.trim_ascii();
                 if markers.has(text) {
                     return all.push_missing(line, self.fill.as_ref());
                 }
                 if let Some(times) = Times::first(text, all) {
-                    self.state = State::Times(times);
+                    self.state = CellsState::Times(times);
                     return Ok(());
                 }
                 all.push_text(text, line)?
             }
         };
         if why.is_some() {
-            let is_first = matches!(&self.state, State::Words(all) if all.words.is_empty());
-            self.state = State::text(why, is_first);
+            let is_first = matches!(&self.state, CellsState::Words(all) if all.words.is_empty());
+            self.state = CellsState::text(why, is_first);
             if is_first {
                 return self.push(field, line, markers);
             }
@@ -147,8 +147,8 @@ impl Cells {
     }
 
     /// Returns whether the fields must be read again.
-    pub fn is_again(&self) -> bool {
-        matches!(self.state, State::Again(_))
+    pub fn needs_reread(&self) -> bool {
+        matches!(self.state, CellsState::Reread(_))
     }
 
     /// Decides an inferred type at the end and fills missing values.
@@ -156,15 +156,15 @@ impl Cells {
     /// The error has the line of the first missing value without a substitute.
     pub fn close(&mut self) -> Result<(), (u64, ErrorKind)> {
         let all = match &mut self.state {
-            State::Words(all) => all,
-            State::Times(all) => return all.close(self.fill.as_ref()),
+            CellsState::Words(all) => all,
+            CellsState::Times(all) => return all.close(self.fill.as_ref()),
             _ => return Ok(()),
         };
         let is_first = all.words.is_empty();
         if !all.is_given
             && let Err(why) = all.decide(self.fill.as_ref())
         {
-            self.state = State::text(why, is_first);
+            self.state = CellsState::text(why, is_first);
             return Ok(());
         }
         match all.gaps.line() {
@@ -176,12 +176,12 @@ impl Cells {
     /// Creates the column for another pass.
     ///
     /// It is text if this pass found text, else skipped.
-    pub fn again(&self) -> Cells {
+    pub fn for_reread(&self) -> ColumnCells {
         let state = match &self.state {
-            State::Again(why) => State::Text(Dictionary::new(why.clone())),
-            _ => State::Skipped,
+            CellsState::Reread(why) => CellsState::Text(Dictionary::new(why.clone())),
+            _ => CellsState::Skipped,
         };
-        Cells {
+        ColumnCells {
             name: self.name.clone(),
             fill: self.fill.clone(),
             state,
@@ -193,21 +193,21 @@ impl Cells {
     /// None if it is not requested.
     pub fn finish(self) -> Option<(String, Column)> {
         let data = match self.state {
-            State::Skipped | State::Again(_) => return None,
-            State::Text(all) => Data::Text(all.finish()),
-            State::Words(all) => Data::Scalars(Arc::new(all.finish())),
-            State::Times(all) => all.finish(),
+            CellsState::Skipped | CellsState::Reread(_) => return None,
+            CellsState::Text(all) => Data::Text(all.finish()),
+            CellsState::Words(all) => Data::Scalars(Arc::new(all.finish())),
+            CellsState::Times(all) => all.finish(),
         };
         Some((self.name, data.into()))
     }
 }
 
-impl State {
+impl CellsState {
     /// Text for this reason. `is_first` tells that no field came before.
-    fn text(why: Why, is_first: bool) -> State {
+    fn text(why: Why, is_first: bool) -> CellsState {
         match is_first {
-            true => State::Text(Dictionary::new(why)),
-            false => State::Again(why),
+            true => CellsState::Text(Dictionary::new(why)),
+            false => CellsState::Reread(why),
         }
     }
 }

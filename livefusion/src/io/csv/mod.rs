@@ -13,8 +13,8 @@ use super::error::{ErrorKind, Place, Result, shown};
 use super::table::{Table, no_column};
 use super::value::{Type, Value, type_of};
 use crate::elt::Scalar;
-use cells::{Cells, Markers};
-use records::{Record, Records};
+use cells::{ColumnCells, Markers};
+use records::{Records, TableRecord};
 use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Seek};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 #[must_use = "nothing is read before `read`"]
 pub struct Csv {
-    source: Source,
+    source: CsvSource,
     delimiter: u8,
     comment: Option<u8>,
     has_header: bool,
@@ -39,7 +39,7 @@ pub struct Csv {
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+enum CsvSource {
     Path(PathBuf),
     Text(Vec<u8>),
 }
@@ -93,7 +93,7 @@ enum Source {
 /// ```
 #[doc(alias("loadtxt", "genfromtxt", "read_csv"))]
 pub fn csv(path: impl AsRef<Path>) -> Csv {
-    Csv::new(Source::Path(path.as_ref().to_path_buf()))
+    Csv::new(CsvSource::Path(path.as_ref().to_path_buf()))
 }
 
 /// Reads a table from text in memory.
@@ -109,11 +109,11 @@ pub fn csv(path: impl AsRef<Path>) -> Csv {
 /// # Ok::<(), livefusion::io::Error>(())
 /// ```
 pub fn csv_text(text: impl Into<Vec<u8>>) -> Csv {
-    Csv::new(Source::Text(text.into()))
+    Csv::new(CsvSource::Text(text.into()))
 }
 
 impl Csv {
-    fn new(source: Source) -> Csv {
+    fn new(source: CsvSource) -> Csv {
         Csv {
             source,
             delimiter: b',',
@@ -279,11 +279,11 @@ impl Csv {
     /// - a given name has no column, or two columns of the table have one name.
     pub fn read(self) -> Result<Table> {
         match &self.source {
-            Source::Path(path) => {
+            CsvSource::Path(path) => {
                 let file = File::open(path).map_err(|e| ErrorKind::from(e).of(path))?;
                 self.read_from(BufReader::with_capacity(1 << 16, file), Some(path))
             }
-            Source::Text(text) => self.read_from(Cursor::new(text), None),
+            CsvSource::Text(text) => self.read_from(Cursor::new(text), None),
         }
     }
 
@@ -297,21 +297,21 @@ impl Csv {
                 kind.at(path, Place::Line { line, column })
             })?;
         }
-        if columns.iter().any(Cells::is_again) {
+        if columns.iter().any(ColumnCells::needs_reread) {
             source.rewind().map_err(|e| whole(e.into()))?;
-            let again = |_| Ok(columns.iter().map(Cells::again).collect());
-            let (texts, lines) = self.pass(&mut source, path, again)?;
+            let reread = |_| Ok(columns.iter().map(ColumnCells::for_reread).collect());
+            let (texts, lines) = self.pass(&mut source, path, reread)?;
             if lines != len {
                 let expected = format!("{len} lines, as when they were read before");
                 return Err(whole(ErrorKind::malformed(expected, lines.to_string())));
             }
             for (column, text) in columns.iter_mut().zip(texts) {
-                if column.is_again() {
+                if column.needs_reread() {
                     *column = text;
                 }
             }
         }
-        let columns = columns.into_iter().filter_map(Cells::finish);
+        let columns = columns.into_iter().filter_map(ColumnCells::finish);
         Ok(Table::of(path, len, columns.collect()))
     }
 
@@ -320,8 +320,8 @@ impl Csv {
         &self,
         source: &mut impl BufRead,
         path: Option<&Path>,
-        begin: impl FnOnce(Vec<String>) -> Result<Vec<Cells>>,
-    ) -> Result<(Vec<Cells>, usize)> {
+        begin: impl FnOnce(Vec<String>) -> Result<Vec<ColumnCells>>,
+    ) -> Result<(Vec<ColumnCells>, usize)> {
         let in_line = |line, kind: ErrorKind| kind.at(path, Place::Line { line, column: None });
         let wrong = |(line, kind)| in_line(line, kind);
         let markers = Markers(self.markers.clone());
@@ -336,10 +336,10 @@ impl Csv {
                 let kind = ErrorKind::malformed("a line of names", "no line");
                 return Err(kind.at(path, Place::Whole));
             }
-            (line, false) => self.numbered(line.as_ref().map_or(0, Record::len)),
+            (line, false) => self.numbered(line.as_ref().map_or(0, TableRecord::len)),
         };
         let mut columns = begin(names)?;
-        let mut take = |record: &Record<'_>| {
+        let mut take = |record: &TableRecord<'_>| {
             let line = record.line;
             if record.len() != columns.len() {
                 let got = record.len().to_string();
@@ -367,7 +367,7 @@ impl Csv {
     }
 
     /// The names in the first line, or their replacements.
-    fn header_of(&self, line: &Record<'_>) -> Result<Vec<String>, ErrorKind> {
+    fn header_of(&self, line: &TableRecord<'_>) -> Result<Vec<String>, ErrorKind> {
         if self.names.is_some() {
             return Ok(self.numbered(line.len()));
         }
@@ -385,7 +385,7 @@ impl Csv {
     }
 
     /// Creates the columns of these names, without fields.
-    fn begin(&self, names: Vec<String>) -> Result<Vec<Cells>, ErrorKind> {
+    fn begin(&self, names: Vec<String>) -> Result<Vec<ColumnCells>, ErrorKind> {
         let types = self.types.iter().map(|(name, _)| name);
         let fills = self.fills.iter().map(|(name, _)| name);
         for name in types.chain(fills).chain(self.only.iter().flatten()) {
@@ -410,12 +410,12 @@ impl Csv {
         // The last setting of a name wins.
         let cells = names.iter().map(|name| {
             if !wanted(name) {
-                return Cells::skipped(name.clone());
+                return ColumnCells::skipped(name.clone());
             }
             let given = self.types.iter().rev().find(|(n, _)| n == name);
             let fill = self.fills.iter().rev().find(|(n, _)| n == name);
             let fill = fill.map(|(_, value)| value).or(self.fill.as_ref());
-            Cells::new(name.clone(), given.map(|(_, ty)| *ty), fill.cloned())
+            ColumnCells::new(name.clone(), given.map(|(_, ty)| *ty), fill.cloned())
         });
         Ok(cells.collect())
     }

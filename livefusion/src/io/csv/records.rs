@@ -20,14 +20,14 @@ pub struct Records<R> {
 /// Holds a line of a table.
 ///
 /// Quoted line breaks may spread it over several lines of the file.
-pub struct Record<'a> {
+pub struct TableRecord<'a> {
     /// The number of its first line, from 1.
     pub line: u64,
     fields: &'a [u8],
     ends: &'a [usize],
 }
 
-impl Record<'_> {
+impl TableRecord<'_> {
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -92,7 +92,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Reads the next line that is not empty.
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, Wrong> {
+    pub fn next(&mut self) -> Result<Option<TableRecord<'_>>, Wrong> {
         self.skip_blank()?;
         let line = self.line;
         let (mut used, mut ended) = (0, 0);
@@ -120,7 +120,7 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::OutputFull => grow(&mut self.fields, line)?,
                 ReadRecordResult::OutputEndsFull => grow(&mut self.ends, line)?,
                 ReadRecordResult::Record => {
-                    return Ok(Some(Record {
+                    return Ok(Some(TableRecord {
                         line,
                         fields: &self.fields[..used],
                         ends: &self.ends[..ended],

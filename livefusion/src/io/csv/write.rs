@@ -2,7 +2,7 @@
 
 use super::super::column::{Column, Data, Text, Unit};
 use super::super::error::{Error, ErrorKind, Place, Result};
-use super::super::output::Output;
+use super::super::output::OutputFile;
 use super::super::plain::Plain;
 use super::super::table::{Table, write_word};
 use crate::force::Force;
@@ -56,17 +56,17 @@ impl Table {
         let path = path.as_ref();
         let fields = self.columns().iter().map(|(name, column)| {
             let place = || Place::Column(name.clone());
-            Fields::of(column).map_err(|kind| kind.at(Some(path), place()))
+            CellsToWrite::of(column).map_err(|kind| kind.at(Some(path), place()))
         });
         let fields = fields.collect::<Result<Vec<_>>>()?;
-        let mut file = BufWriter::with_capacity(1 << 16, Output::create(path)?);
+        let mut file = BufWriter::with_capacity(1 << 16, OutputFile::create(path)?);
         let written = self.put_lines(&mut file, &fields);
         let file = written.and_then(|()| file.into_inner().map_err(|e| e.into_error()));
-        file.and_then(Output::finish)
+        file.and_then(OutputFile::finish)
             .map_err(|e| ErrorKind::from(e).of(path))
     }
 
-    fn put_lines(&self, to: &mut impl Write, fields: &[Fields<'_>]) -> io::Result<()> {
+    fn put_lines(&self, to: &mut impl Write, fields: &[CellsToWrite<'_>]) -> io::Result<()> {
         let columns = self.columns();
         let is_alone = columns.len() == 1;
         let line =
@@ -88,28 +88,28 @@ impl Table {
 }
 
 /// The data of a column to be written.
-struct Fields<'a> {
-    of: Of<'a>,
+struct CellsToWrite<'a> {
+    of: CellSource<'a>,
     /// The presence of its values, if some are missing.
     valid: Option<Arc<Buffer>>,
 }
 
-enum Of<'a> {
+enum CellSource<'a> {
     Scalars(Arc<Buffer>),
     Times(Unit, &'a Buffer),
     Text(&'a Text),
 }
 
-impl<'a> Fields<'a> {
-    fn of(column: &'a Column) -> Result<Fields<'a>, ErrorKind> {
+impl<'a> CellsToWrite<'a> {
+    fn of(column: &'a Column) -> Result<CellsToWrite<'a>, ErrorKind> {
         let of = match (&column.data, column.text()) {
-            (Data::Times(unit, counts), _) => Of::Times(*unit, counts),
-            (_, Ok(text)) => Of::Text(text),
-            (_, Err(_)) => Of::Scalars(column.buffer()?),
+            (Data::Times(unit, counts), _) => CellSource::Times(*unit, counts),
+            (_, Ok(text)) => CellSource::Text(text),
+            (_, Err(_)) => CellSource::Scalars(column.buffer()?),
         };
         let valid = column.valid.as_ref().map(|v| Plain::of(&v.node));
         let valid = valid.transpose()?.map(|all| all.elements);
-        Ok(Fields { of, valid })
+        Ok(CellsToWrite { of, valid })
     }
 
     fn put(&self, to: &mut dyn Write, row: usize, is_alone: bool) -> io::Result<()> {
@@ -121,12 +121,12 @@ impl<'a> Fields<'a> {
             return put_text(to, "", is_alone);
         }
         match &self.of {
-            Of::Scalars(elements) => write_word(to, elements, row),
-            Of::Times(unit, counts) => {
+            CellSource::Scalars(elements) => write_word(to, elements, row),
+            CellSource::Times(unit, counts) => {
                 let count = counts.get_word(row).unwrap_or(0) as i64;
                 to.write_all(unit.show(count).as_bytes())
             }
-            Of::Text(text) => {
+            CellSource::Text(text) => {
                 let code = text.codes.get_word(row).unwrap_or(0);
                 put_text(to, &text.labels[code as usize], is_alone)
             }

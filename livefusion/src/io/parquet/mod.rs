@@ -13,7 +13,7 @@ mod pages;
 use super::arrow::{Appending, Format, guarded, joined};
 use super::error::{ErrorKind, Result};
 use super::open;
-use super::output::Output;
+use super::output::OutputFile;
 use super::table::{Table, no_column};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -87,7 +87,7 @@ fn table(path: &Path, only: Option<&[&str]>) -> Result<Table> {
     let (file, len) = open(path)?;
     let of = |kind: ErrorKind| kind.of(path);
     let file = Arc::new(file);
-    let source = Source {
+    let source = BoundedFile {
         file: file.clone(),
         len,
     };
@@ -131,12 +131,12 @@ fn table(path: &Path, only: Option<&[&str]>) -> Result<Table> {
 }
 
 /// A file that rejects requests beyond its length.
-struct Source {
+struct BoundedFile {
     file: Arc<File>,
     len: u64,
 }
 
-impl Source {
+impl BoundedFile {
     fn at(&self, start: u64) -> Result<BufReader<File>, ParquetError> {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(start))?;
@@ -144,13 +144,13 @@ impl Source {
     }
 }
 
-impl Length for Source {
+impl Length for BoundedFile {
     fn len(&self) -> u64 {
         self.len
     }
 }
 
-impl ChunkReader for Source {
+impl ChunkReader for BoundedFile {
     type T = BufReader<File>;
 
     fn get_read(&self, start: u64) -> Result<BufReader<File>, ParquetError> {
@@ -193,12 +193,12 @@ pub fn write(path: impl AsRef<Path>, table: &Table) -> Result<()> {
 pub struct Writer(Appending<Groups>);
 
 /// Compressed row groups.
-struct Groups(ArrowWriter<Output>);
+struct Groups(ArrowWriter<OutputFile>);
 
 impl Format for Groups {
     const EXPECTED: &'static str = "a type that Parquet holds";
 
-    fn begin(to: Output, schema: SchemaRef) -> Result<Groups, ErrorKind> {
+    fn begin(to: OutputFile, schema: SchemaRef) -> Result<Groups, ErrorKind> {
         let packed = WriterProperties::builder().set_compression(Compression::SNAPPY);
         let file = ArrowWriter::try_new(to, schema, Some(packed.build()));
         file.map(Groups).map_err(kind)
@@ -208,7 +208,7 @@ impl Format for Groups {
         self.0.write(batch).map_err(kind)
     }
 
-    fn end(self) -> Result<Output, ErrorKind> {
+    fn end(self) -> Result<OutputFile, ErrorKind> {
         self.0.into_inner().map_err(kind)
     }
 }

@@ -10,7 +10,7 @@ use std::io::{Error, ErrorKind as Kind, Read, Result, Seek, SeekFrom};
 const DEEPEST: u32 = 8;
 
 /// The header of a page.
-struct Header {
+struct PageHeader {
     /// The uncompressed size of the page, then the compressed one, in bytes.
     unpacked: i64,
     packed: i64,
@@ -39,7 +39,7 @@ pub fn check(
     let mut at = start;
     while at < end {
         file.seek(SeekFrom::Start(at))?;
-        let mut bytes = Bytes { file, taken: 0 };
+        let mut bytes = CountedBytes { file, taken: 0 };
         let header = bytes.header().map_err(|e| {
             let got = format!("something else at byte {at} ({e})");
             ErrorKind::malformed("the header of a page", got)
@@ -65,13 +65,13 @@ pub fn check(
 }
 
 /// The bytes of a header, counted.
-struct Bytes<'a, R> {
+struct CountedBytes<'a, R> {
     file: &'a mut R,
     taken: u64,
 }
 
-impl<R: Read> Bytes<'_, R> {
-    fn header(&mut self) -> Result<Header> {
+impl<R: Read> CountedBytes<'_, R> {
+    fn header(&mut self) -> Result<PageHeader> {
         let (mut unpacked, mut packed) = (None, None);
         let mut id = 0;
         while let Some(kind) = self.field(&mut id)? {
@@ -82,7 +82,7 @@ impl<R: Read> Bytes<'_, R> {
             }
         }
         match (unpacked, packed) {
-            (Some(unpacked), Some(packed)) => Ok(Header {
+            (Some(unpacked), Some(packed)) => Ok(PageHeader {
                 unpacked,
                 packed,
                 own: self.taken,

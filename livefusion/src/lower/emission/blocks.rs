@@ -4,7 +4,7 @@ use super::Emission;
 use crate::ast::Kind;
 use crate::fusion::sides;
 use crate::lower::operators;
-use crate::lower::placement::Spot;
+use crate::lower::placement::Point;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,7 +83,7 @@ impl Emission<'_> {
     /// Gives the loop its blocks.
     pub(super) fn make_blocks(&mut self) {
         let cursors = (0..self.program.rates.len()).map(RateId::new);
-        let left: Vec<(RateId, Spot)> = cursors
+        let left: Vec<(RateId, Point)> = cursors
             .filter_map(|r| Some((r, self.placed.delivery(r)?)))
             .collect();
         for (cursor, delivers) in &left {

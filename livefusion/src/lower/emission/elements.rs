@@ -4,8 +4,8 @@ use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
-use crate::lower::placement::{Delivery, Over, Room, Spot};
-use crate::lower::scope::Column;
+use crate::lower::placement::{Capacity, Delivery, Over, Point};
+use crate::lower::scope::InputColumn;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// Holds the values known so far.
 #[derive(Default)]
 pub struct Values {
-    elts: FxHashMap<(Column, Spot), Atom>,
+    elts: FxHashMap<(InputColumn, Point), Atom>,
     scalars: FxHashMap<FieldRef, Atom>,
     /// The final values of scans.
     pub totals: FxHashMap<FieldRef, Atom>,
@@ -26,17 +26,17 @@ pub struct Values {
     /// Arrays that this loop updates at indices.
     pub bases: FxHashMap<FieldRef, Var>,
     /// Scratch buffers, by field, lifetime and program point of the definition.
-    pub handed: FxHashMap<(FieldRef, Over, Spot), Var>,
+    pub contracted: FxHashMap<(FieldRef, Over, Point), Var>,
     /// The index of an inner loop's current element within its segment.
     pub within: FxHashMap<RateId, Atom>,
     /// The selection of a class's elements in a rate: a subrate's test, or a segment's length.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// Flat indices that were computed from a row and an index within it.
-    pub flat: FxHashMap<Atom, Flat>,
+    pub flat: FxHashMap<Atom, RowIndex>,
     /// The number of elements of all rows of these lengths.
     pub all_rows: FxHashMap<FieldRef, Atom>,
     /// For rates whose segments have one length: that length and the number of elements.
-    pub rows: FxHashMap<RateId, Rows>,
+    pub rows: FxHashMap<RateId, UniformRows>,
     /// Flags that tell whether a segment had an element, by the liveness guard that may skip
     /// elements.
     pub nonempty: FxHashMap<RateId, Vec<(CombId, Var)>>,
@@ -45,7 +45,7 @@ pub struct Values {
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
     /// The index from the end, for each rate with a reversed operand.
-    pub mirrored: FxHashMap<RateId, Atom>,
+    pub reversed: FxHashMap<RateId, Atom>,
     /// Flags that tell whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
     /// Flags that tell whether a merge asks a side for its next element, by the side's subrate.
@@ -55,14 +55,14 @@ pub struct Values {
     /// Values that restart with each segment of a cursor, and their start values.
     pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
     /// Numbers of elements from the sizing loop.
-    pub sizes: Vec<Size>,
+    pub sizes: Vec<CountedSize>,
 }
 
 /// Describes an index among rows.
 ///
 /// It is `outer * length + inner`, with `inner` below `length`.
 #[derive(Clone, Copy, Debug)]
-pub struct Flat {
+pub struct RowIndex {
     /// The row.
     pub outer: Atom,
     /// The index within the row.
@@ -73,7 +73,7 @@ pub struct Flat {
 
 /// Describes segments of one length, as atoms of `init`.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows {
+pub struct UniformRows {
     /// The length of each segment.
     pub length: Atom,
     /// The number of elements of all segments.
@@ -84,7 +84,7 @@ pub struct Rows {
 ///
 /// Rates of one class may differ: an early exit makes a count smaller.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct CountedSize {
     /// The rate.
     pub rate: RateId,
     /// The counter that holds the count at the end.
@@ -115,21 +115,21 @@ impl Values {
     }
 
     /// Sets a column's element from a program point on.
-    pub fn set_column(&mut self, column: Column, spot: Spot, value: Atom) {
-        self.elts.entry((column, spot)).or_insert(value);
+    pub fn set_column(&mut self, column: InputColumn, point: Point, value: Atom) {
+        self.elts.entry((column, point)).or_insert(value);
     }
 
     /// Sets the fields of a node's element from a program point on.
-    pub fn set_elts(&mut self, id: NodeId, spot: Spot, values: impl IntoIterator<Item = Atom>) {
+    pub fn set_elts(&mut self, id: NodeId, point: Point, values: impl IntoIterator<Item = Atom>) {
         for (field, value) in (0..).zip(values) {
-            self.set_column((id, field).into(), spot, value);
+            self.set_column((id, field).into(), point, value);
         }
     }
 }
 
 impl Emission<'_> {
     /// Returns the current element of a column, for use at a program point.
-    pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower<Atom> {
+    pub fn elt(&mut self, column: impl Into<InputColumn>, at: Point) -> Lower<Atom> {
         let column = column.into();
         let origin = self.placed.origin(column, at);
         let known = origin.and_then(|from| self.values.elts.get(&from));
@@ -143,42 +143,42 @@ impl Emission<'_> {
     }
 
     /// Reads a column's current element from an array, at the counter of a rate.
-    pub fn read_here(&mut self, column: Column, array: Var, spot: Spot, name: &str) {
-        let comb = self.comb_at(column.field.0, spot);
-        let index = self.index_of(column, spot.rate);
+    pub fn read_here(&mut self, column: InputColumn, array: Var, point: Point, name: &str) {
+        let comb = self.comb_at(column.field.0, point);
+        let index = self.index_of(column, point.rate);
         let elt = self.scalar(name, comb, self.program.ty(array).elem());
         let read = StmtKind::ReadArray(elt, array, index);
         self.push(comb, Section::Body, read);
-        self.values.set_column(column, spot, elt.into());
+        self.values.set_column(column, point, elt.into());
     }
 
     /// Writes a field to an array, element by element.
     pub fn keep(
         &mut self,
         field: FieldRef,
-        spot: Spot,
-        (room, takes): (Option<Room>, &[NodeId]),
+        point: Point,
+        (capacity, takes): (Option<Capacity>, &[NodeId]),
     ) -> Lower {
-        let elt = self.elt(field, spot)?;
-        let comb = self.comb_at(field.0, spot);
-        let room = room.map(|room| {
+        let elt = self.elt(field, point)?;
+        let comb = self.comb_at(field.0, point);
+        let capacity = capacity.map(|capacity| {
             let most = self.least_of(comb, takes);
-            let room = self.room(room, comb, most);
-            self.at_most(comb, room, most)
+            let capacity = self.capacity(capacity, comb, most);
+            self.at_most(comb, capacity, most)
         });
         // A function of the index is evaluated at the loop's own index. Other elements of a
         // reversed loop are stored at the reversed index.
-        let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
-        let column = Column {
-            mirrored,
+        let reversed = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
+        let column = InputColumn {
+            reversed,
             ..field.into()
         };
-        let index = self.index_of(column, spot.rate);
+        let index = self.index_of(column, point.rate);
         let known = self.values.made.get(&field).copied();
         let ty = Type::Array(self.program.atom_ty(elt));
         let out = known.unwrap_or_else(|| self.var("out", comb, ty));
-        if let Some(room) = room {
-            self.push(comb, Section::Init, StmtKind::NewArray(out, room));
+        if let Some(capacity) = capacity {
+            self.push(comb, Section::Init, StmtKind::NewArray(out, capacity));
         }
         let write = StmtKind::WriteArray(out, index, elt);
         self.push(comb, Section::Yield, write);
@@ -187,32 +187,43 @@ impl Emission<'_> {
     }
 
     /// Allocates memory for a field that several phases keep.
-    pub fn make(&mut self, field: FieldRef, rooms: &[(Room, Vec<NodeId>)], takes: &[NodeId]) {
+    pub fn make(
+        &mut self,
+        field: FieldRef,
+        capacities: &[(Capacity, Vec<NodeId>)],
+        takes: &[NodeId],
+    ) {
         let Some(out) = self.values.made.get(&field).copied() else {
             return;
         };
         let comb = self.comb(field.0);
         let mut all: Option<Atom> = None;
         let most_of_all = self.least_of(comb, takes);
-        for (room, takes) in rooms {
+        for (capacity, takes) in capacities {
             let most = self.least_of(comb, takes);
-            let room = self.room(*room, comb, most.or(most_of_all));
-            let room = self.at_most(comb, room, most);
+            let capacity = self.capacity(*capacity, comb, most.or(most_of_all));
+            let capacity = self.at_most(comb, capacity, most);
             all = Some(match all {
                 // Saturates at the largest `u64`. No memory holds more.
                 Some(all) => {
                     let most = [Const::u64(u64::MAX).into(), all];
                     let left = self.emit(comb, Section::Init, "left", Op::Sub, &most);
-                    let more =
-                        self.emit(comb, Section::Init, "more", Op::Min, &[room, left.into()]);
+                    let more = self.emit(
+                        comb,
+                        Section::Init,
+                        "more",
+                        Op::Min,
+                        &[capacity, left.into()],
+                    );
                     let sum = [all, more.into()];
-                    self.emit(comb, Section::Init, "room", Op::Add, &sum).into()
+                    self.emit(comb, Section::Init, "capacity", Op::Add, &sum)
+                        .into()
                 }
-                None => room,
+                None => capacity,
             });
         }
-        let room = self.at_most(comb, all.unwrap_or(Const::u64(0).into()), most_of_all);
-        self.push(comb, Section::Init, StmtKind::NewArray(out, room));
+        let capacity = self.at_most(comb, all.unwrap_or(Const::u64(0).into()), most_of_all);
+        self.push(comb, Section::Init, StmtKind::NewArray(out, capacity));
     }
 
     /// The minimum of these takes; `None` without takes.
@@ -227,21 +238,21 @@ impl Emission<'_> {
     }
 
     /// The capacity, or the upper bound if that is less.
-    fn at_most(&mut self, comb: CombId, room: Atom, most: Option<Atom>) -> Atom {
+    fn at_most(&mut self, comb: CombId, capacity: Atom, most: Option<Atom>) -> Atom {
         match most {
             Some(most) => {
-                let args = [room, most];
-                self.emit(comb, Section::Init, "room", Op::Min, &args)
+                let args = [capacity, most];
+                self.emit(comb, Section::Init, "capacity", Op::Min, &args)
                     .into()
             }
-            None => room,
+            None => capacity,
         }
     }
 
     /// Reads a field that an earlier pass has kept.
-    pub fn reread(&mut self, field: FieldRef, spot: Spot) -> Lower {
+    pub fn reread(&mut self, field: FieldRef, point: Point) -> Lower {
         let array = self.made(field)?;
-        self.read_here(field.into(), array, spot, "again");
+        self.read_here(field.into(), array, point, "reread");
         Ok(())
     }
 
@@ -249,33 +260,33 @@ impl Emission<'_> {
     ///
     /// The buffer holds one element or one segment. A value of a subrate or a pass is not visible
     /// elsewhere.
-    pub fn hand(&mut self, field: FieldRef, over: Over, (from, to): (Spot, Spot)) -> Lower {
+    pub fn contract(&mut self, field: FieldRef, over: Over, (from, to): (Point, Point)) -> Lower {
         let elt = self.elt(field, from)?;
         let ty = self.program.atom_ty(elt);
-        let buffer = match self.values.handed.get(&(field, over, from)) {
+        let buffer = match self.values.contracted.get(&(field, over, from)) {
             Some(buffer) => *buffer,
             None => {
                 let comb = self.comb_at(field.0, from);
-                let (name, room) = match over {
+                let (name, capacity) = match over {
                     Over::Iteration => ("cell", Const::u64(1).into()),
-                    Over::Segment(room) => ("row", self.room(room, comb, None)),
+                    Over::Segment(capacity) => ("row", self.capacity(capacity, comb, None)),
                 };
                 let buffer = self.var(name, comb, Type::Array(ty));
                 self.program.vars[buffer.index()].scratch = true;
                 let index = self.index_over(over, from.rate)?;
-                self.push(comb, Section::Init, StmtKind::NewArray(buffer, room));
+                self.push(comb, Section::Init, StmtKind::NewArray(buffer, capacity));
                 let write = StmtKind::WriteArray(buffer, index, elt);
                 self.push(comb, Section::Yield, write);
-                self.values.handed.insert((field, over, from), buffer);
+                self.values.contracted.insert((field, over, from), buffer);
                 buffer
             }
         };
         let comb = self.comb_at(field.0, to);
         let index = self.index_over(over, to.rate)?;
-        let handed = self.scalar("handed", comb, ty);
-        let read = StmtKind::ReadArray(handed, buffer, index);
+        let contracted = self.scalar("contracted", comb, ty);
+        let read = StmtKind::ReadArray(contracted, buffer, index);
         self.push(comb, Section::Body, read);
-        self.values.set_column(field.into(), to, handed.into());
+        self.values.set_column(field.into(), to, contracted.into());
         Ok(())
     }
 

@@ -23,26 +23,26 @@ mod phases;
 mod rates;
 mod sizing;
 
-use super::placement::{Placement, Spot};
-use super::scope::Scope;
+use super::placement::{Placement, Point};
+use super::scope::LoopScope;
 use super::{Lower, Lowered, Naming};
 use crate::sharing::FieldRef;
 use blocks::Blocks;
 pub use elements::End;
 use elements::Values;
-pub use elements::{Flat, Rows};
+pub use elements::{RowIndex, UniformRows};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use names::Names;
 use params::Params;
-use phases::Shared;
+use phases::PhaseState;
 use smallvec::SmallVec;
 
 /// Builds a loop.
 pub struct Emission<'g> {
     /// The loop's view of its plan.
-    pub scope: Scope<'g>,
+    pub scope: LoopScope<'g>,
     /// The placement.
     pub placed: &'g Placement,
     /// The loop so far. Its blocks are made at the end.
@@ -50,7 +50,7 @@ pub struct Emission<'g> {
     names: Names<'g>,
     blocks: Blocks,
     params: Params,
-    shared: Shared,
+    shared: PhaseState,
     /// The values known so far.
     pub values: Values,
     results: Vec<(FieldRef, Atom)>,
@@ -58,7 +58,7 @@ pub struct Emission<'g> {
 
 impl<'g> Emission<'g> {
     /// Creates an empty loop.
-    pub fn new(scope: Scope<'g>, placed: &'g Placement, naming: Naming<'g>) -> Self {
+    pub fn new(scope: LoopScope<'g>, placed: &'g Placement, naming: Naming<'g>) -> Self {
         Emission {
             scope,
             placed,
@@ -69,7 +69,7 @@ impl<'g> Emission<'g> {
             names: Names::new(naming),
             blocks: Blocks::default(),
             params: Params::default(),
-            shared: Shared::default(),
+            shared: PhaseState::default(),
             values: Values::default(),
             results: Vec::new(),
         }
@@ -202,10 +202,10 @@ impl<'g> Emission<'g> {
     }
 
     /// Returns the slot at a program point.
-    pub fn slot(&self, spot: Spot) -> Slot {
+    pub fn slot(&self, point: Point) -> Slot {
         Slot {
-            rate: spot.rate,
-            stage: self.placed.tree.stage_at(spot),
+            rate: point.rate,
+            stage: self.placed.tree.stage_at(point),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Emission;
 use crate::lower::Naming;
-use crate::lower::placement::Spot;
+use crate::lower::placement::Point;
 use crate::sharing::NodeId;
 use loop_lang::ir::{Comb, CombId, Type, Var};
 use loop_lang::types::Ty;
@@ -64,8 +64,8 @@ impl Emission<'_> {
     /// Returns the combinator of a node in a slot.
     ///
     /// A node in several slots has one combinator in each.
-    pub fn comb_at(&mut self, id: NodeId, spot: Spot) -> CombId {
-        let slot = self.slot(spot);
+    pub fn comb_at(&mut self, id: NodeId, point: Point) -> CombId {
+        let slot = self.slot(point);
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
         let in_slot = |c: &&CombId| self.program.comb(**c).slot.is_none_or(|h| h == slot);
         let comb = match all.iter().find(in_slot) {
@@ -90,7 +90,7 @@ impl Emission<'_> {
         let is_first = !self.names.combs_of.contains_key(&id);
         let node = self.scope.graph.node(id);
         let name = (self.names.naming)(node).filter(|_| is_first);
-        let is_read = self.scope.is_in_memory(id) && !self.scope.plan.pulls.is_pulled(id);
+        let is_read = self.scope.is_in_memory(id) && !self.scope.plan.inlining.is_inlined(id);
         let kind = if is_read { "manifest" } else { node.name };
         self.program.combs.push(Comb {
             name: name.unwrap_or_else(|| c.0.to_string()),

@@ -2,8 +2,8 @@
 
 use super::Emission;
 use crate::ast::{Kind, TermId};
-use crate::fusion::pull::Extent as Known;
-use crate::lower::placement::{Length, Placement};
+use crate::fusion::inline::KnownExtent as Known;
+use crate::lower::placement::{LengthSource, Placement};
 use crate::lower::{Lower, Source, generate};
 use crate::sharing::uniform::{Uniform, uniform_value};
 use crate::sharing::{FieldRef, NodeId};
@@ -84,7 +84,7 @@ impl Emission<'_> {
         let node = &self.scope.graph.nodes[field.0.index()];
         if let Kind::Len = node.node.kind
             && !node.leaf
-            && let Some(extent) = self.scope.plan.pulls.own_extent(node.inputs[0])
+            && let Some(extent) = self.scope.plan.inlining.own_extent(node.inputs[0])
         {
             if let Known::Rows(lengths) = extent {
                 self.check_counted(lengths);
@@ -111,7 +111,7 @@ impl Emission<'_> {
             return;
         }
         let comb = self.comb(lengths.0);
-        let (rows, length) = (self.pulled_len(lengths.0, comb), self.one_length(lengths));
+        let (rows, length) = (self.inlined_len(lengths.0, comb), self.one_length(lengths));
         let mut init = |name, op, args: &[Atom]| -> Atom {
             self.emit(comb, Section::Init, name, op, args).into()
         };
@@ -133,7 +133,7 @@ impl Emission<'_> {
             return *known;
         }
         let comb = self.comb(lengths.0);
-        let rows = self.pulled_len(lengths.0, comb);
+        let rows = self.inlined_len(lengths.0, comb);
         let args = [rows, self.one_length(lengths)];
         let all = self.emit(comb, Section::Init, "all", Op::Mul, &args).into();
         self.values.all_rows.insert(lengths, all);
@@ -161,27 +161,27 @@ impl Emission<'_> {
     }
 
     /// Returns the length of an inlined array (an index function).
-    pub fn pulled_len(&mut self, array: NodeId, comb: CombId) -> Atom {
-        match self.scope.plan.pulls.extent(array) {
+    pub fn inlined_len(&mut self, array: NodeId, comb: CombId) -> Atom {
+        match self.scope.plan.inlining.extent(array) {
             Some(extent) => self.known_extent(extent, comb),
             None => Const::u64(0).into(),
         }
     }
 
     /// Returns a length, as an atom of `init`.
-    pub fn length(&mut self, length: Length, by: CombId) -> Lower<Atom> {
+    pub fn length(&mut self, length: LengthSource, by: CombId) -> Lower<Atom> {
         Ok(match length {
-            Length::Array(field) => {
+            LengthSource::Array(field) => {
                 let array = self.array(field);
                 let comb = self.comb(field.0);
                 self.array_len(array, comb)
             }
-            Length::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
-            Length::Scalar(field) => self.delayed(field, by),
-            Length::Checked(id) => generate::emit_checked(self, id)?,
-            Length::Row(lengths) => self.one_length(lengths),
-            Length::Rows(lengths) => self.all_rows(lengths),
-            Length::Nothing => Const::u64(0).into(),
+            LengthSource::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
+            LengthSource::Scalar(field) => self.delayed(field, by),
+            LengthSource::Checked(id) => generate::emit_checked(self, id)?,
+            LengthSource::Row(lengths) => self.one_length(lengths),
+            LengthSource::Rows(lengths) => self.all_rows(lengths),
+            LengthSource::Nothing => Const::u64(0).into(),
         })
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Holds the state that phases share.
 #[derive(Default)]
-pub struct Shared {
+pub struct PhaseState {
     /// The current act: its node, whether it opens a rate, and the root of its phase.
     act: Option<(NodeId, bool, RateId)>,
     /// The number of acts so far, by node, kind and phase.
@@ -40,7 +40,7 @@ impl Emission<'_> {
         };
         let rate = match act {
             Act::Open(rate) if carries(*rate) => Some((true, *rate)),
-            Act::Run(spot) => Some((false, spot.rate)),
+            Act::Run(point) => Some((false, point.rate)),
             _ => None,
         };
         let act = rate.map(|(opens, r)| (id, opens, self.placed.tree.root_of(r)));

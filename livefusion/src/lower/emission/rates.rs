@@ -1,10 +1,10 @@
 //! Rates: their counters and bounds, and updates of loop-carried values.
 
 use super::Emission;
-use super::elements::Size;
+use super::elements::CountedSize;
 use crate::fusion::ClassId;
-use crate::lower::placement::{Opening, Room, no_root};
-use crate::lower::scope::Column;
+use crate::lower::placement::{Capacity, Opening, no_root};
+use crate::lower::scope::InputColumn;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -165,12 +165,12 @@ impl Emission<'_> {
         value: Atom,
     ) -> RateId {
         let tree = &self.placed.tree;
-        let Some(spot) = tree.child_spot(child).and_then(|s| tree.stage_behind(s)) else {
+        let Some(point) = tree.child_point(child).and_then(|s| tree.stage_behind(s)) else {
             return child;
         };
-        let comb = self.comb_at(id, spot);
-        self.update(comb, spot.rate, carried, value);
-        spot.rate
+        let comb = self.comb_at(id, point);
+        self.update(comb, point.rate, carried, value);
+        point.rate
     }
 
     /// Returns the index of the current element of a rate.
@@ -203,13 +203,13 @@ impl Emission<'_> {
     /// Returns the index of a column's element in a rate's current iteration.
     ///
     /// A reversed column is indexed from the end.
-    pub fn index_of(&mut self, column: Column, rate: RateId) -> Atom {
+    pub fn index_of(&mut self, column: InputColumn, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
-        let (Some(bound), true) = (bound, column.mirrored) else {
+        let (Some(bound), true) = (bound, column.reversed) else {
             return self.position(self.scope.class_of(column), rate);
         };
-        if let Some(known) = self.values.mirrored.get(&rate) {
+        if let Some(known) = self.values.reversed.get(&rate) {
             return *known;
         }
         let comb = self.values.openers[rate.index()];
@@ -217,7 +217,7 @@ impl Emission<'_> {
         let last = self.emit(comb, Section::Init, "last", Op::Sub, &[bound, one]);
         let args = [last.into(), self.index(rate).into()];
         let index = self.emit(comb, Section::Body, "rix", Op::Sub, &args).into();
-        self.values.mirrored.insert(rate, index);
+        self.values.reversed.insert(rate, index);
         index
     }
 
@@ -280,14 +280,14 @@ impl Emission<'_> {
     /// Returns the capacity of an array, as an atom of `init`.
     ///
     /// `most` is an upper bound of the needed capacity, if known.
-    pub fn room(&mut self, room: Room, by: CombId, most: Option<Atom>) -> Atom {
+    pub fn capacity(&mut self, capacity: Capacity, by: CombId, most: Option<Atom>) -> Atom {
         let none: Atom = Const::u64(0).into();
-        match room {
-            Room::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
-            Room::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
-            Room::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
-            Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
-            Room::Counted(rate) => {
+        match capacity {
+            Capacity::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
+            Capacity::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
+            Capacity::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
+            Capacity::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
+            Capacity::Counted(rate) => {
                 let size = self.size(rate, by, most);
                 self.scalar_param(Source::Size(size as u32), "len", by, Ty::U64)
             }
@@ -299,7 +299,7 @@ impl Emission<'_> {
     fn size(&mut self, rate: RateId, by: CombId, most: Option<Atom>) -> usize {
         let Some(known) = self.values.sizes.iter().position(|s| s.rate == rate) else {
             let counted = self.index(rate).into();
-            self.values.sizes.push(Size {
+            self.values.sizes.push(CountedSize {
                 rate,
                 counted,
                 most,

@@ -1,6 +1,6 @@
 //! Element sources: where the current element of a column comes from.
 
-use super::{Act, Column, Context, Delivery, Opening, Over, Placer, Room, Spot};
+use super::{Act, Capacity, Context, Delivery, InputColumn, Opening, Over, Placer, Point};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The capacities of several phases, each with the takes that limit it.
-type Rooms = Vec<(Room, Vec<NodeId>)>;
+type Capacities = Vec<(Capacity, Vec<NodeId>)>;
 
 /// Stands for the field with a custom combinator's decision.
 ///
@@ -23,30 +23,30 @@ impl Placer<'_> {
     /// Finds a source for the current element of a column.
     ///
     /// It is made in this loop, or read from memory.
-    pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower {
-        let asked = column.into();
+    pub fn elt(&mut self, column: impl Into<InputColumn>, at: Point) -> Lower {
+        let used = column.into();
         // A filter's element is its input's element. Follow such inputs without recursion.
-        let (mut column, mut spot) = (asked, at);
+        let (mut column, mut point) = (used, at);
         let from = loop {
             let (id, _) = column.field;
-            if let Some(from) = self.visible(column, spot) {
+            if let Some(from) = self.visible(column, point) {
                 break from;
             }
-            if let Some((cursor, inside)) = self.delivered_by(column, spot) {
+            if let Some((cursor, inside)) = self.delivered_by(column, point) {
                 break self.deliver(column, cursor, inside)?;
             }
             if self.known(&column).is_some() && self.scope.is_made_once(id) {
-                break self.reread(column.field, spot)?;
+                break self.reread(column.field, point)?;
             }
             if self.scope.is_in_memory(id) {
-                let class = column.beside.or(self.scope.plan.rates.output(id));
-                let own = class.and_then(|c| self.placed.tree.around(spot.rate, c));
-                let from = Spot::first(own.unwrap_or(spot.rate));
+                let class = column.unfused_at.or(self.scope.plan.rates.output(id));
+                let own = class.and_then(|c| self.placed.tree.around(point.rate, c));
+                let from = Point::first(own.unwrap_or(point.rate));
                 self.read(column, from);
                 break from;
             }
             if let Kind::Generate(..) = self.scope.graph.node(id).kind {
-                break generate::place_at(self, column, spot)?;
+                break generate::place_at(self, column, point)?;
             }
             let Some(input) = self.scope.passed_on(column) else {
                 return Err(missing(self.scope.graph, column.field));
@@ -58,45 +58,45 @@ impl Placer<'_> {
             // The input's element belongs to the rate around the subrate.
             let class = self.scope.plan.rates.output(id);
             let tree = &self.placed.tree;
-            let around = class.and_then(|c| tree.around(spot.rate, c));
-            spot = around
-                .and_then(|r| tree.child_spot(tree.elements_of(r)))
+            let around = class.and_then(|c| tree.around(point.rate, c));
+            point = around
+                .and_then(|r| tree.child_point(tree.elements_of(r)))
                 .ok_or_else(|| missing(self.scope.graph, column.field))?;
             column = input;
         };
-        self.placed.origins.insert((asked, at), (column, from));
+        self.placed.origins.insert((used, at), (column, from));
         Ok(())
     }
 
     /// The definition of a column that is visible at a program point.
-    fn visible(&self, column: Column, at: Spot) -> Option<Spot> {
-        let delivered = self.delivered.get(&column).map(|spots| spots.as_slice());
+    fn visible(&self, column: InputColumn, at: Point) -> Option<Point> {
+        let delivered = self.delivered.get(&column).map(|points| points.as_slice());
         let known = [self.known(&column), delivered];
         let mut known = known.into_iter().flatten().flatten().copied();
         known.find(|s| self.placed.tree.is_visible(*s, at))
     }
 
     /// Finds sources for the elements of several columns.
-    pub fn elts(&mut self, columns: &[Column], at: Spot) -> Lower {
+    pub fn elts(&mut self, columns: &[InputColumn], at: Point) -> Lower {
         columns.iter().try_for_each(|c| self.elt(*c, at))
     }
 
     /// Finds sources for the elements of some of a node's inputs.
-    pub fn input_elts(&mut self, id: NodeId, inputs: Range<usize>, at: Spot) -> Lower {
+    pub fn input_elts(&mut self, id: NodeId, inputs: Range<usize>, at: Point) -> Lower {
         let columns = self.scope.columns(id, inputs);
         self.elts(&columns, at)
     }
 
     /// Notes the program point from which a column is known.
-    pub fn know(&mut self, column: Column, spot: Spot) {
+    pub fn know(&mut self, column: InputColumn, point: Point) {
         let known = &mut self.phases[self.current].known;
-        known.entry(column).or_default().push(spot);
+        known.entry(column).or_default().push(point);
     }
 
     /// Notes the program point from which a node's fields are known.
-    pub fn know_all(&mut self, id: NodeId, spot: Spot) {
+    pub fn know_all(&mut self, id: NodeId, point: Point) {
         for field in 0..self.scope.graph.node(id).types.len() as u32 {
-            self.know((id, field).into(), spot);
+            self.know((id, field).into(), point);
         }
     }
 
@@ -105,7 +105,7 @@ impl Placer<'_> {
     /// A value made in this loop is known after its definition, even if it was read again since. An
     /// element that can be read anywhere has no such point, unless it was read once already. Then
     /// its further consumers use that read.
-    pub fn needs(&self, columns: &[Column]) -> Vec<Spot> {
+    pub fn needs(&self, columns: &[InputColumn]) -> Vec<Point> {
         let mut needs = Vec::new();
         for column in columns {
             let mut at = Some(*column);
@@ -128,16 +128,16 @@ impl Placer<'_> {
     /// Keeps a field in memory, element by element.
     ///
     /// Returns the program point of the write.
-    pub fn keep(&mut self, field: FieldRef) -> Lower<Spot> {
+    pub fn keep(&mut self, field: FieldRef) -> Lower<Point> {
         let kept = self.placed.kept(field).iter();
-        let here = |s: &&Spot| Some(self.placed.tree.root_of(s.rate)) == self.open_root();
-        if let Some(spot) = kept.copied().find(|s| here(&s)) {
-            return Ok(spot);
+        let here = |s: &&Point| Some(self.placed.tree.root_of(s.rate)) == self.open_root();
+        if let Some(point) = kept.copied().find(|s| here(&s)) {
+            return Ok(point);
         }
         let missing = || missing(self.scope.graph, field);
         let class = self.class_of(field).ok_or_else(missing)?;
         let made = self.known(&field.into()).and_then(|k| k.first());
-        let in_step = |s: &&Spot| self.placed.tree.around(s.rate, class) == Some(s.rate);
+        let in_step = |s: &&Point| self.placed.tree.around(s.rate, class) == Some(s.rate);
         // A result of a loop over segments is known where the segments are, in any context of their
         // elements.
         let (needs, context) = match made.filter(in_step) {
@@ -145,54 +145,54 @@ impl Placer<'_> {
             None => (self.needs(&[field.into()]), self.context_of_field(field)),
         };
         let outside = self.go_inside(context);
-        let spot = self.keep_new(field, class, &needs);
+        let point = self.keep_new(field, class, &needs);
         self.go_inside(outside);
-        spot
+        point
     }
 
-    fn keep_new(&mut self, field: FieldRef, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
-        let spot = self.spot(field.0, class, needs)?;
-        self.elt(field, spot)?;
+    fn keep_new(&mut self, field: FieldRef, class: ClassId, needs: &[Point]) -> Lower<Point> {
+        let point = self.point(field.0, class, needs)?;
+        self.elt(field, point)?;
         // Where several phases write the field, the memory is allocated once all of them are known.
         let appended = self.scope.is_appended(class);
-        let room = match appended {
+        let capacity = match appended {
             true => None,
-            false => Some(self.room(spot.rate, field.0)?),
+            false => Some(self.capacity(point.rate, field.0)?),
         };
-        let takes = self.takes_around(spot.rate);
-        self.act(field.0, Act::Keep(field.1, spot, room, takes));
-        self.placed.kept.entry(field).or_default().push(spot);
-        self.runs_over(field.0, spot);
-        Ok(spot)
+        let takes = self.takes_around(point.rate);
+        self.act(field.0, Act::Keep(field.1, point, capacity, takes));
+        self.placed.kept.entry(field).or_default().push(point);
+        self.runs_over(field.0, point);
+        Ok(point)
     }
 
     /// Allocates the memory for fields that several phases keep.
     pub fn make_all(&mut self) -> Lower {
         let kept = self.placed.acts.iter().filter_map(|(id, act)| match act {
-            Act::Keep(field, spot, None, takes) => Some(((*id, *field), *spot, takes.clone())),
+            Act::Keep(field, point, None, takes) => Some(((*id, *field), *point, takes.clone())),
             _ => None,
         });
-        let kept: Vec<(FieldRef, Spot, Vec<NodeId>)> = kept.collect();
+        let kept: Vec<(FieldRef, Point, Vec<NodeId>)> = kept.collect();
         let rates = &self.scope.plan.rates;
         // A take inside of a further append does not limit the parts that follow.
         let of_all = |class: ClassId, n: &NodeId| {
             let taken = rates.output(*n).filter(|c| rates.is_appended(*c));
             taken.is_some_and(|taken| rates.is_within(class, taken))
         };
-        let mut made: Vec<(FieldRef, Rooms, Vec<NodeId>)> = Vec::new();
+        let mut made: Vec<(FieldRef, Capacities, Vec<NodeId>)> = Vec::new();
         let mut at: FxHashMap<FieldRef, usize> = FxHashMap::default();
-        for (field, spot, takes) in kept {
-            let room = self.room(spot.rate, field.0)?;
+        for (field, point, takes) in kept {
+            let capacity = self.capacity(point.rate, field.0)?;
             let class = (self.class_of(field)).ok_or_else(|| missing(self.scope.graph, field))?;
             let (all, part): (Vec<_>, Vec<_>) = takes.into_iter().partition(|n| of_all(class, n));
             let at = *at.entry(field).or_insert(made.len());
             if at == made.len() {
                 made.push((field, Vec::new(), all));
             }
-            made[at].1.push((room, part));
+            made[at].1.push((capacity, part));
         }
-        for (field, rooms, takes) in made {
-            self.act(field.0, Act::Memory(field.1, rooms, takes));
+        for (field, capacities, takes) in made {
+            self.act(field.0, Act::Memory(field.1, capacities, takes));
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Placer<'_> {
     /// In general it goes through an array in memory. An element of an earlier subrate in the same
     /// iteration goes through a buffer of one element. An element of the same segment goes through
     /// a buffer of one segment.
-    fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
+    fn reread(&mut self, field: FieldRef, at: Point) -> Lower<Point> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
         let made = self.known(&field.into()).and_then(|k| k.first().copied());
@@ -211,35 +211,35 @@ impl Placer<'_> {
         let Some((here, made)) = here.filter(behind).zip(made) else {
             return Err(missing(self.scope.graph, field));
         };
-        let spot = Spot::first(here);
+        let point = Point::first(here);
         let tree = &mut self.placed.tree;
         let over = match tree.loop_rate(made.rate) == tree.loop_rate(here) {
             true => Some(Over::Iteration),
-            false => self.room_of_segment(field, made, here)?.map(Over::Segment),
+            false => self.segment_capacity(field, made, here)?.map(Over::Segment),
         };
         match over {
             Some(over) => {
                 let from = self.placed.tree.stage(made.rate, made.position);
                 self.elt(field, from)?;
-                self.act(field.0, Act::Hand(field.1, over, from, spot));
+                self.act(field.0, Act::Contract(field.1, over, from, point));
             }
             None => {
                 self.keep(field)?;
-                self.act(field.0, Act::Reread(field.1, spot));
+                self.act(field.0, Act::Reread(field.1, point));
             }
         }
-        self.know(field.into(), spot);
-        Ok(spot)
+        self.know(field.into(), point);
+        Ok(point)
     }
 
     /// The capacity of a segment buffer for a field. Requires that the only reader is a later pass
     /// over the same segment, in the same iteration of the outer rate.
-    fn room_of_segment(
+    fn segment_capacity(
         &mut self,
         field: FieldRef,
-        made: Spot,
+        made: Point,
         here: RateId,
-    ) -> Lower<Option<Room>> {
+    ) -> Lower<Option<Capacity>> {
         let tree = &self.placed.tree;
         let around = |r: RateId| Some(tree.loop_rate(tree.parent(tree.loop_rate(r))?));
         let rate = tree.loop_rate(made.rate);
@@ -254,11 +254,11 @@ impl Placer<'_> {
         if !same_segment || wanted || appended || self.is_in_cursor(rate) {
             return Ok(None);
         }
-        Ok(match self.room(rate, field.0)? {
-            Room::Rows(rows) => Some(Room::Row(rows)),
+        Ok(match self.capacity(rate, field.0)? {
+            Capacity::Rows(rows) => Some(Capacity::Row(rows)),
             // No segment is longer than all of them together.
-            Room::Array(all) => Some(Room::Array(all)),
-            Room::Bound(_) | Room::Row(_) | Room::Counted(_) => None,
+            Capacity::Array(all) => Some(Capacity::Array(all)),
+            Capacity::Bound(_) | Capacity::Row(_) | Capacity::Counted(_) => None,
         })
     }
 
@@ -273,7 +273,7 @@ impl Placer<'_> {
 
     /// The cursor that delivers a column to a program point outside of it, and the column as known
     /// inside.
-    fn delivered_by(&self, column: Column, at: Spot) -> Option<(RateId, Column)> {
+    fn delivered_by(&self, column: InputColumn, at: Point) -> Option<(RateId, InputColumn)> {
         let rates = &self.scope.plan.rates;
         let here = self.cursors[at.rate.index()];
         let (mut maker, mut passed) = (column.field.0, None);
@@ -283,8 +283,8 @@ impl Placer<'_> {
             let zipped = self.placed.zipped(zip)?;
             if self.cursors[zipped.attempts.index()] == here {
                 // A column of an inner zip's side is read at the inner zip's class.
-                let inside = Column {
-                    beside: passed,
+                let inside = InputColumn {
+                    unfused_at: passed,
                     ..column.field.into()
                 };
                 return Some((*zipped.sides.get(side)?.first()?, inside));
@@ -300,7 +300,7 @@ impl Placer<'_> {
         // Values of a segment are delivered to its elements.
         let sided = self.placed.tree.rate(here?).opening.sided()?;
         let side = rates.sides(sided.zip)?.get(sided.side)?;
-        let class = column.beside.or(rates.output(column.field.0))?;
+        let class = column.unfused_at.or(rates.output(column.field.0))?;
         let below = side.level(rates, class)? > sided.level;
         let cursors = self.placed.zipped(sided.zip)?.sides.get(sided.side)?;
         let next = cursors.get(sided.level + 1).filter(|_| below)?;
@@ -310,7 +310,7 @@ impl Placer<'_> {
     /// Makes a cursor deliver a column to a later program point.
     ///
     /// Inside, the column is the same.
-    pub fn deliver_to(&mut self, column: Column, cursor: RateId, at: Spot) -> Lower {
+    pub fn deliver_to(&mut self, column: InputColumn, cursor: RateId, at: Point) -> Lower {
         if self.visible(column, at).is_none() {
             self.deliver(column, cursor, column)?;
         }
@@ -318,7 +318,12 @@ impl Placer<'_> {
     }
 
     /// Carries a delivered element to the program points after its cursor.
-    fn deliver(&mut self, column: Column, cursor: RateId, inside: Column) -> Lower<Spot> {
+    fn deliver(
+        &mut self,
+        column: InputColumn,
+        cursor: RateId,
+        inside: InputColumn,
+    ) -> Lower<Point> {
         let missing = || missing(self.scope.graph, column.field);
         let rates = &self.scope.plan.rates;
         let sided = self.placed.tree.rate(cursor).opening.sided();
@@ -328,16 +333,16 @@ impl Placer<'_> {
         let class = rates.now(class.ok_or_else(missing)?.delivers);
         // The cursor may be inside of a subrate that asks for the next segment, or for a merge's
         // next element. Then the element is known after that subrate.
-        let asks = |r: &RateId| {
+        let is_on_demand = |r: &RateId| {
             let opening = &self.placed.tree.rate(*r).opening;
             matches!(opening, Opening::UsedUp | Opening::Needed(_))
         };
-        let around = self.placed.tree.parent(cursor).filter(asks);
-        let behind = self.placed.tree.child_spot(around.unwrap_or(cursor));
+        let around = self.placed.tree.parent(cursor).filter(is_on_demand);
+        let behind = self.placed.tree.child_point(around.unwrap_or(cursor));
         let behind = behind.ok_or_else(missing)?;
         let outside = self.go_inside(Some(Context::Cursor(cursor)));
         let needs = self.needs(&[inside]);
-        let from = self.spot(column.field.0, class, &needs)?;
+        let from = self.point(column.field.0, class, &needs)?;
         self.elt(inside, from)?;
         self.go_inside(outside);
         let delivery = Delivery {

@@ -9,17 +9,17 @@
 //! `map(f)` is guarded.
 
 mod apart;
-mod asked;
+mod demand;
 
-use super::{Act, Context, Opening, Placer, Spot};
+use super::{Act, Context, Opening, Placer, Point};
 use crate::ast::Kind;
 use crate::fusion::rates::{Selector, indexed_array};
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
-use crate::lower::scope::Scope;
+use crate::lower::scope::LoopScope;
 use crate::sharing::{FieldRef, NodeId};
-use apart::Apart;
-use asked::{Asked, Needed, by_field, only};
+use apart::GuardedCombs;
+use demand::{FieldDemand, Needed, by_field, only};
 use loop_lang::ir::RateId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -28,11 +28,11 @@ pub use apart::Lives;
 
 /// Holds the demand on each combinator of a loop.
 #[derive(Default)]
-pub struct Asking {
+pub struct LoopDemand {
     /// The combinators with an early exit.
     ends: FxHashSet<NodeId>,
     /// The demand on each combinator, by its consumers.
-    asked: Asked,
+    fields: FieldDemand,
 }
 
 /// Holds the exits of a phase.
@@ -41,9 +41,9 @@ pub struct Exits {
     /// The loop's combinators with an early exit.
     ends: FxHashSet<NodeId>,
     /// The combinators that need a liveness guard, because others continue.
-    apart: Apart,
+    apart: GuardedCombs,
     /// Combinators without a consumer. They may still be counted.
-    unasked: FxHashSet<NodeId>,
+    undemanded: FxHashSet<NodeId>,
     /// Combinators that have no consumer and are not counted.
     idle: FxHashSet<NodeId>,
     /// The live range of each class's iterations.
@@ -52,47 +52,47 @@ pub struct Exits {
     all: Needed,
 }
 
-impl Asking {
+impl LoopDemand {
     /// Computes the demand in a loop.
     ///
     /// `order` lists its combinators in dependency order.
-    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Asking {
+    pub fn of(scope: &LoopScope<'_>, order: &[NodeId]) -> LoopDemand {
         let ends = |n: &&NodeId| {
             scope.graph.node(**n).kind.facts().ends && scope.plan.rates.side_of(**n).is_none()
         };
-        let mut asking = Asking {
+        let mut loop_demand = LoopDemand {
             ends: order.iter().filter(ends).copied().collect(),
-            asked: Asked::default(),
+            fields: FieldDemand::default(),
         };
-        if !asking.ends.is_empty() {
-            asking.asked = asking.asked(scope, order);
+        if !loop_demand.ends.is_empty() {
+            loop_demand.fields = loop_demand.by_consumers(scope, order);
         }
-        asking
+        loop_demand
     }
 
     /// The live range of each node, from its consumers.
-    fn asked(&self, scope: &Scope<'_>, order: &[NodeId]) -> Asked {
+    fn by_consumers(&self, scope: &LoopScope<'_>, order: &[NodeId]) -> FieldDemand {
         let (graph, rates) = (scope.graph, &scope.plan.rates);
-        let mut asked = Asked::default();
+        let mut demand = FieldDemand::default();
         for field in &scope.plan.loops[scope.at].arrays {
             let class = match scope.is_scattered(field.0) {
                 true => rates.runs_at(field.0),
                 false => rates.output(field.0),
             };
             let result = Needed::Always.within(ending(scope, &self.ends, class));
-            asked.field(*field, &result);
+            demand.field(*field, &result);
         }
         let zips = &scope.plan.loops[scope.at].zips;
         for used in graph.roots.iter().chain(zips) {
             let result = Needed::Always.within(ending(scope, &self.ends, rates.output(*used)));
-            asked.makers(scope, *used, &result);
+            demand.makers(scope, *used, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
             let demanded = !scope.plan.demand.fields[id.index()].is_empty();
             if graph.node(*id).rank == 0 && runs_at.is_some() && demanded {
                 let result = Needed::Always.within(ending(scope, &self.ends, runs_at));
-                asked.node(*id, &result);
+                demand.node(*id, &result);
             }
             // A combinator with an early exit is needed until it ends.
             let at = match self.ends.contains(id) {
@@ -100,15 +100,15 @@ impl Asking {
                 false => runs_at,
             };
             let ending = ending(scope, &self.ends, at);
-            let needed = asked.nodes.entry(*id).or_default();
+            let needed = demand.nodes.entry(*id).or_default();
             *needed = std::mem::take(needed).within(ending);
-            let needed = asked.counted(*id).within(ending);
+            let needed = demand.counted(*id).within(ending);
             for decides in rates.deciding_above(*id, scope.root()) {
-                asked.all(scope, decides, &needed);
+                demand.all(scope, decides, &needed);
             }
             // Arrays in memory are consumed in step with a selection that this loop recomputes.
             for selects in rates.selecting_below(*id, scope.root()) {
-                asked.node(selects, &needed);
+                demand.node(selects, &needed);
             }
             for input in scope
                 .inputs(*id)
@@ -116,21 +116,25 @@ impl Asking {
                 .copied()
                 .chain(indexed_array(graph, *id))
             {
-                asked.makers(scope, input, &needed);
+                demand.makers(scope, input, &needed);
             }
-            asked.elements(scope, *id, ending);
+            demand.elements(scope, *id, ending);
         }
-        asked
+        demand
     }
 }
 
 /// The innermost class with an early exit at or around a class.
-fn ending(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: Option<ClassId>) -> Option<ClassId> {
+fn ending(
+    scope: &LoopScope<'_>,
+    ends: &FxHashSet<NodeId>,
+    class: Option<ClassId>,
+) -> Option<ClassId> {
     std::iter::successors(class, |c| scope.above(*c)).find(|c| end_of(scope, ends, *c).is_some())
 }
 
 /// The combinator that ends a class, if it is in `ends`.
-fn end_of(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option<NodeId> {
+fn end_of(scope: &LoopScope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option<NodeId> {
     match scope.plan.rates.kind(class) {
         ClassKind::Sub(_, Selector::While(id)) => Some(id).filter(|id| ends.contains(id)),
         _ => None,
@@ -141,12 +145,17 @@ impl Exits {
     /// Finds the exits of a phase.
     ///
     /// `earlier` counts the live sets of earlier phases.
-    pub fn of(scope: &Scope<'_>, asking: &Asking, order: &[NodeId], earlier: u32) -> Exits {
+    pub fn of(
+        scope: &LoopScope<'_>,
+        loop_demand: &LoopDemand,
+        order: &[NodeId],
+        earlier: u32,
+    ) -> Exits {
         let mut exits = Exits {
-            ends: asking.ends.clone(),
+            ends: loop_demand.ends.clone(),
             ..Exits::default()
         };
-        let Some(phase) = scope.phase.filter(|_| !asking.ends.is_empty()) else {
+        let Some(phase) = scope.phase.filter(|_| !loop_demand.ends.is_empty()) else {
             return exits;
         };
         let rates = &scope.plan.rates;
@@ -170,13 +179,13 @@ impl Exits {
             })
         };
         // A consumer of a part is needed until the part's elements end.
-        let within = |n: &NodeId| ending(scope, &asking.ends, appended(n));
-        let elements = |n: &NodeId| ending(scope, &asking.ends, rates.output(*n));
-        let asked = asking.asked.of(&here, within, elements);
+        let within = |n: &NodeId| ending(scope, &loop_demand.ends, appended(n));
+        let elements = |n: &NodeId| ending(scope, &loop_demand.ends, rates.output(*n));
+        let demand = loop_demand.fields.of(&here, within, elements);
         for id in &here {
             let mut class = rates.runs_at(*id);
             // Combinators outside of any iteration need none.
-            let Some(needed) = asked.nodes.get(id).filter(|_| class.is_some()) else {
+            let Some(needed) = demand.nodes.get(id).filter(|_| class.is_some()) else {
                 continue;
             };
             if appended(id).is_none() || reads(id) {
@@ -190,12 +199,12 @@ impl Exits {
                 };
             }
         }
-        let is_asked = |id: &NodeId| asked.nodes.get(id).is_some_and(|n| *n != Needed::Never);
+        let is_demanded = |id: &NodeId| demand.nodes.get(id).is_some_and(|n| *n != Needed::Never);
         let in_steps = here.iter().filter(|id| rates.runs_at(**id).is_some());
-        exits.unasked = in_steps.filter(|id| !is_asked(id)).copied().collect();
-        let idle = |id: &&NodeId| asking.asked.counted(**id) == Needed::Never;
-        exits.idle = exits.unasked.iter().filter(idle).copied().collect();
-        exits.apart = Apart::of(scope, &here, &asked, &exits, earlier);
+        exits.undemanded = in_steps.filter(|id| !is_demanded(id)).copied().collect();
+        let idle = |id: &&NodeId| loop_demand.fields.counted(**id) == Needed::Never;
+        exits.idle = exits.undemanded.iter().filter(idle).copied().collect();
+        exits.apart = GuardedCombs::of(scope, &here, &demand, &exits, earlier);
         exits
     }
 
@@ -205,12 +214,12 @@ impl Exits {
     }
 
     /// The combinator that ends a class.
-    fn end_of(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
+    fn end_of(&self, scope: &LoopScope<'_>, class: ClassId) -> Option<NodeId> {
         end_of(scope, &self.ends, class)
     }
 
     /// The live range of the iterations over a segment, if they may end inside of a segment.
-    fn needed_within(&self, scope: &Scope<'_>, class: ClassId) -> Option<&Needed> {
+    fn needed_within(&self, scope: &LoopScope<'_>, class: ClassId) -> Option<&Needed> {
         let needed = self.needed.get(&class)?;
         let inside = |c: &ClassId| scope.is_within(*c, class);
         matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)
@@ -282,8 +291,8 @@ impl Placer<'_> {
     /// Returns whether a node has no consumer.
     ///
     /// It may still be counted.
-    pub fn is_unasked(&self, id: NodeId) -> bool {
-        self.exits().unasked.contains(&id)
+    pub fn is_undemanded(&self, id: NodeId) -> bool {
+        self.exits().undemanded.contains(&id)
     }
 
     /// Places a node that computes its fields separately.
@@ -295,7 +304,7 @@ impl Placer<'_> {
         &mut self,
         id: NodeId,
         is_checked: bool,
-        mut place: impl FnMut(&mut Self, &[bool], bool) -> Lower<Spot>,
+        mut place: impl FnMut(&mut Self, &[bool], bool) -> Lower<Point>,
     ) -> Lower {
         for (k, (context, fields)) in self.contexts(id).into_iter().enumerate() {
             let (is_first, any) = (k == 0, fields.contains(&true));
@@ -304,15 +313,15 @@ impl Placer<'_> {
                 continue;
             }
             let outside = self.go_inside(context);
-            let spot = place(self, &fields, is_first)?;
+            let point = place(self, &fields, is_first)?;
             self.go_inside(outside);
             if all {
-                self.run(id, spot);
-                self.know_all(id, spot);
+                self.run(id, point);
+                self.know_all(id, point);
             } else if any {
                 let made = (0..fields.len()).filter(|f| fields[*f]);
-                made.for_each(|f| self.know((id, f as u32).into(), spot));
-                self.act(id, Act::Make(spot, fields));
+                made.for_each(|f| self.know((id, f as u32).into(), point));
+                self.act(id, Act::Make(point, fields));
             }
         }
         Ok(())
@@ -332,13 +341,13 @@ impl Placer<'_> {
         id: NodeId,
         lives: Lives,
         class: ClassId,
-        needs: &[Spot],
-    ) -> Lower<Spot> {
+        needs: &[Point],
+    ) -> Lower<Point> {
         let around = self.exits().apart.around(&self.scope, lives);
         let inside = self.go_inside(around.map(Context::While));
-        let spot = self.spot_for_child(id, class, needs);
+        let point = self.point_for_child(id, class, needs);
         self.go_inside(inside);
-        let first = self.open_within(id, spot?, class, Opening::While(lives));
+        let first = self.open_within(id, point?, class, Opening::While(lives));
         Ok(first)
     }
 

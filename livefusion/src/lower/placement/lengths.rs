@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 ///
 /// Two equal sources have the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Length {
+pub enum LengthSource {
     /// The length of an array in memory.
     Array(FieldRef),
     /// A parameter of the loop.
@@ -33,7 +33,7 @@ pub enum Length {
 
 /// Describes the capacity of an array that a rate fills.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Room {
+pub enum Capacity {
     /// The bound of the root or of the cursor around.
     Bound(RateId),
     /// The number of elements of all rows that this rate runs over.
@@ -50,7 +50,7 @@ pub enum Room {
 #[derive(Clone, Copy, Debug)]
 pub enum Total {
     /// This length.
-    Length(Length),
+    Length(LengthSource),
     /// No bound: their elements are nowhere in memory.
     Any,
 }
@@ -59,7 +59,7 @@ pub enum Total {
 #[derive(Clone, Debug)]
 pub enum Most {
     /// This length.
-    Length(Length),
+    Length(LengthSource),
     /// The minimum of these.
     Least(Vec<Most>),
     /// The sum of these.
@@ -72,9 +72,9 @@ pub struct Lengths {
     /// Generators whose length was requested.
     generators: FxHashSet<NodeId>,
     /// Lengths that segments were checked against, by class of their elements.
-    checked: FxHashMap<(ClassId, Option<Context>), FxHashSet<Length>>,
+    checked: FxHashMap<(ClassId, Option<Context>), FxHashSet<LengthSource>>,
     /// Arrays whose lengths were assumed to be the number of elements of segments.
-    pub told: Vec<Told>,
+    pub assumed: Vec<AssumedLength>,
     /// The nodes that a rate runs over: arrays in memory, generators, and arrays that it keeps in
     /// memory.
     pub run_over: Vec<(NodeId, RateId)>,
@@ -92,7 +92,7 @@ pub struct Lengths {
 
 /// Describes an array length that was assumed to be a rate's number of elements.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct AssumedLength {
     /// The array.
     pub leaf: NodeId,
     /// The rate.
@@ -105,7 +105,7 @@ impl Lengths {
     /// Notes a check of a class's elements against a length, in a context.
     ///
     /// Returns false if it was made before.
-    pub fn first_check(&mut self, class: (ClassId, Option<Context>), len: Length) -> bool {
+    pub fn first_check(&mut self, class: (ClassId, Option<Context>), len: LengthSource) -> bool {
         self.checked.entry(class).or_default().insert(len)
     }
 
@@ -126,7 +126,7 @@ impl Lengths {
     /// Returns whether a class is checked against the length of an array in memory.
     pub fn is_checked(&self, class: (ClassId, Option<Context>), leaf: NodeId) -> bool {
         let lengths = self.checked.get(&class).into_iter().flatten();
-        let mut arrays = lengths.filter(|l| matches!(l, Length::Array((n, _)) if *n == leaf));
+        let mut arrays = lengths.filter(|l| matches!(l, LengthSource::Array((n, _)) if *n == leaf));
         arrays.next().is_some()
     }
 }
@@ -141,7 +141,7 @@ impl Placer<'_> {
     ///
     /// Follows operands in step to an array in memory or a generator. Returns `None` for the
     /// elements of segments: only the lengths of the segments define their number.
-    pub fn len(&mut self, input: NodeId) -> Option<Length> {
+    pub fn len(&mut self, input: NodeId) -> Option<LengthSource> {
         let graph = self.scope.graph;
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut stack = vec![input];
@@ -158,12 +158,12 @@ impl Placer<'_> {
                 continue;
             }
             if self.scope.is_in_memory(first) {
-                return Some(Length::Array((first, field)));
+                return Some(LengthSource::Array((first, field)));
             }
             let node = &graph.nodes[first.index()];
             if let Kind::Generate(..) = node.node.kind {
-                let asked = self.lengths.generators.contains(&first);
-                let array = indexed_array(graph, first).filter(|_| !asked);
+                let is_known = self.lengths.generators.contains(&first);
+                let array = indexed_array(graph, first).filter(|_| !is_known);
                 match array.filter(|a| self.scope.existing_field(*a).is_some()) {
                     Some(array) => {
                         follows.get_or_insert(first);
@@ -181,15 +181,15 @@ impl Placer<'_> {
             }
         }
         // A generator that counts an array is as long as the array, even if the array is not kept.
-        let counts = follows.filter(|g| generate::is_told(&self.scope, *g));
+        let counts = follows.filter(|g| generate::is_known_at_entry(&self.scope, *g));
         match counts.filter(|_| nowhere) {
             Some(generator) => Some(self.generator_len(generator)),
-            None => nowhere.then_some(Length::Nothing),
+            None => nowhere.then_some(LengthSource::Nothing),
         }
     }
 
     /// Returns the length of a generator as known at loop entry.
-    pub fn generator_len(&mut self, id: NodeId) -> Length {
+    pub fn generator_len(&mut self, id: NodeId) -> LengthSource {
         self.lengths.generators.insert(id);
         generate::length(&self.scope, id)
     }
@@ -197,9 +197,9 @@ impl Placer<'_> {
     /// Returns the length that bounds a root or a cursor.
     ///
     /// `None` if no known length does.
-    pub fn bound(&self, rate: RateId) -> Option<Length> {
+    pub fn bound(&self, rate: RateId) -> Option<LengthSource> {
         match self.placed.tree.rate(rate).opening {
-            Opening::Array(field) => Some(Length::Array(field)),
+            Opening::Array(field) => Some(LengthSource::Array(field)),
             Opening::Indices(len) => Some(len),
             Opening::Cursor(_, len) => len,
             _ => None,
@@ -209,24 +209,24 @@ impl Placer<'_> {
     /// Returns a capacity for a rate's elements.
     ///
     /// It is an upper bound of their number, known at loop entry.
-    pub fn room(&mut self, rate: RateId, by: NodeId) -> Lower<Room> {
+    pub fn capacity(&mut self, rate: RateId, by: NodeId) -> Lower<Capacity> {
         let rate = self.placed.tree.loop_rate(rate);
         let placed = self.placed.tree.rate(rate);
         let unbounded = self.lengths.unbounded.contains(&rate);
         if !placed.opening.is_nested() && !unbounded {
-            return Ok(Room::Bound(rate));
+            return Ok(Capacity::Bound(rate));
         }
         let class = placed.class.ok_or_else(no_root)?;
         if let Some(rows) = self.rows(rate) {
-            return Ok(Room::Rows(rows));
+            return Ok(Capacity::Rows(rows));
         }
         // Uses an array in memory with the same segments. Its length is checked elsewhere.
         Ok(match self.scope.plan.rates.in_memory(class) {
             Some(leaf) => {
-                self.lengths.told.push(Told { leaf, rate, by });
-                Room::Array(leaf)
+                self.lengths.assumed.push(AssumedLength { leaf, rate, by });
+                Capacity::Array(leaf)
             }
-            None => Room::Counted(rate),
+            None => Capacity::Counted(rate),
         })
     }
 
@@ -261,7 +261,7 @@ impl Placer<'_> {
 
 /// Identifies a number of elements in a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Of {
+pub enum CountOf {
     /// The number of elements of all nodes that had this class before it was unified with another.
     Own(ClassId),
     /// The number of elements of this class in a context, as counted by the loop. An early exit
@@ -273,16 +273,16 @@ pub enum Of {
 ///
 /// A union-find structure.
 #[derive(Debug, Default)]
-pub struct Agreed(FxHashMap<Of, Of>);
+pub struct Agreed(FxHashMap<CountOf, CountOf>);
 
 impl Agreed {
     /// Returns whether two lengths are equal.
-    pub fn are_equal(&mut self, a: Of, b: Of) -> bool {
+    pub fn are_equal(&mut self, a: CountOf, b: CountOf) -> bool {
         self.find(a) == self.find(b)
     }
 
     /// Notes that two lengths are equal.
-    pub fn unite(&mut self, a: Option<Of>, b: Option<Of>) {
+    pub fn unite(&mut self, a: Option<CountOf>, b: Option<CountOf>) {
         if let (Some(a), Some(b)) = (a, b) {
             let (a, b) = (self.find(a), self.find(b));
             if a != b {
@@ -292,7 +292,7 @@ impl Agreed {
     }
 
     /// The representative of a length. Shortens the paths to it.
-    fn find(&mut self, mut length: Of) -> Of {
+    fn find(&mut self, mut length: CountOf) -> CountOf {
         while let Some(to) = self.0.get(&length).copied() {
             let beyond = self.0.get(&to).copied().unwrap_or(to);
             self.0.insert(length, beyond);

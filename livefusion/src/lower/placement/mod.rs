@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | [`tree`] | rates, their stages and instances; visibility of values |
 //! | [`elements`] | the source of each element |
-//! | [`spots`] | the program point of each combinator; opens rates |
+//! | [`points`] | the program point of each combinator; opens rates |
 //! | [`lengths`] | the source of each length |
 //! | [`exits`] | the live range of each combinator; loop exits |
 //! | [`show`] | the text of a placement |
@@ -19,22 +19,22 @@
 mod elements;
 mod exits;
 mod lengths;
+mod points;
 mod show;
-mod spots;
 mod tree;
 
 pub use elements::DECISION;
-pub use lengths::{Length, Most, Of, Room, Total};
+pub use lengths::{Capacity, CountOf, LengthSource, Most, Total};
 pub use show::show;
-pub use tree::{Opening, PlacedRate, Sided, Spot, Tree};
+pub use tree::{Opening, PlacedRate, Point, Sided, Tree};
 
 use super::Lower;
-use super::scope::{Column, Scope};
+use super::scope::{InputColumn, LoopScope};
 use crate::error::ErrorKind;
 use crate::fusion::{ClassId, Rates};
 use crate::sharing::{FieldRef, NodeId};
 pub use exits::Lives;
-use exits::{Asking, Exits};
+use exits::{Exits, LoopDemand};
 use lengths::Lengths;
 use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,15 +49,15 @@ pub struct Placement {
     pub acts: Vec<(NodeId, Act)>,
     /// For each column used at a program point: the column it is read as, and the point of its
     /// definition.
-    origins: FxHashMap<(Column, Spot), (Column, Spot)>,
+    origins: FxHashMap<(InputColumn, Point), (InputColumn, Point)>,
     /// Columns in memory that are read in step with one rate. `None` if they have several.
     streams: FxHashMap<FieldRef, Option<RateId>>,
     /// The zips that advance inputs on demand, outer ones first, and their rates.
     zips: Vec<(NodeId, Zipped)>,
     /// The program point at which control leaves each cursor with an element.
-    deliveries: FxHashMap<RateId, Spot>,
+    deliveries: FxHashMap<RateId, Point>,
     /// Fields that are written to memory element by element: one program point for each phase.
-    kept: FxHashMap<FieldRef, SmallVec<[Spot; 1]>>,
+    kept: FxHashMap<FieldRef, SmallVec<[Point; 1]>>,
     /// Exit conditions of rates with an early exit. A rate continues while, in one of these groups,
     /// all combinators continue.
     ends: FxHashMap<RateId, Vec<Vec<NodeId>>>,
@@ -75,28 +75,28 @@ pub enum Act {
     /// by this number of elements, if there is a bound.
     Bound(Option<Most>),
     /// Reads a column's element from memory at a rate's counter.
-    Read(Column, Spot),
+    Read(InputColumn, Point),
     /// Computes a generator's elements from a rate's counter. Holds its own length, if known.
-    Generate(Column, Spot, Option<Length>),
+    Generate(InputColumn, Point, Option<LengthSource>),
     /// Writes a field to new memory of this capacity, where its elements are defined. Each `take`
     /// in the list limits the capacity.
-    Keep(u32, Spot, Option<Room>, Vec<NodeId>),
+    Keep(u32, Point, Option<Capacity>, Vec<NodeId>),
     /// Allocates memory for a field that several phases write. The capacity is the sum over the
     /// phases. Each phase is limited by its own takes, and the sum by the last list.
-    Memory(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
+    Memory(u32, Vec<(Capacity, Vec<NodeId>)>, Vec<NodeId>),
     /// Reads a kept field again, in a later pass.
-    Reread(u32, Spot),
+    Reread(u32, Point),
     /// Passes a field's element through scratch memory, from its definition to a later use.
-    Hand(u32, Over, Spot, Spot),
+    Contract(u32, Over, Point, Point),
     /// Delivers a cursor's element to later program points.
     Deliver(Delivery),
     /// Checks that a zip's inputs end together, including arrays in memory of these lengths. A
     /// merge takes from its inputs here.
-    Align(Spot, Vec<(usize, Length)>),
+    Align(Point, Vec<(usize, LengthSource)>),
     /// Runs the combinator's own work in each iteration.
-    Run(Spot),
+    Run(Point),
     /// Runs the part of the combinator's work that makes these fields.
-    Make(Spot, Vec<bool>),
+    Make(Point, Vec<bool>),
     /// Runs the combinator's own work between two passes over each segment.
     Sort(Passes),
     /// Runs the combinator's own work once, after the loop.
@@ -114,29 +114,29 @@ pub enum Over {
     Iteration,
     /// One segment: a later pass reads it, in the same iteration of the outer rate. The buffer
     /// holds one segment, of this capacity.
-    Segment(Room),
+    Segment(Capacity),
 }
 
 /// Describes two passes over each segment, with a sort between them.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes {
     /// The program point at which the first pass has elements.
-    pub from: Spot,
+    pub from: Point,
     /// The program point between the passes.
-    pub between: Spot,
+    pub between: Point,
     /// The program point from which the second pass has elements.
-    pub to: Spot,
+    pub to: Point,
     /// The capacity for the elements of a segment.
-    pub room: Room,
+    pub capacity: Capacity,
 }
 
 /// Describes a check of a length.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// Two lengths known at loop entry are equal: the actual one, and the expected one.
-    Same(Length, Length),
+    Same(LengthSource, LengthSource),
     /// A nested rate visits this number of elements in total.
-    Visited(RateId, Length),
+    Visited(RateId, LengthSource),
     /// An array that is read at a subrate's count has a further element.
     There(Count),
     /// The array and the subrate have the same number of elements at the end.
@@ -147,9 +147,9 @@ pub enum Check {
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
     /// The program point of the read.
-    pub at: Spot,
+    pub at: Point,
     /// The array's length.
-    pub len: Length,
+    pub len: LengthSource,
     /// The kind of trap on a difference.
     pub kind: TrapKind,
     /// Whether the array's length is the expected one.
@@ -174,18 +174,18 @@ pub struct Delivery {
     /// The cursor.
     pub cursor: RateId,
     /// The column as known after the cursor.
-    pub column: Column,
+    pub column: InputColumn,
     /// The same column as known inside the cursor.
-    pub inside: Column,
+    pub inside: InputColumn,
     /// The program point of its definition inside.
-    pub from: Spot,
+    pub from: Point,
     /// The program point from which it is known outside.
-    pub behind: Spot,
+    pub behind: Point,
 }
 
 impl Placement {
     /// Returns the definition of a column that is used at a program point.
-    pub fn origin(&self, column: Column, at: Spot) -> Option<(Column, Spot)> {
+    pub fn origin(&self, column: InputColumn, at: Point) -> Option<(InputColumn, Point)> {
         self.origins.get(&(column, at)).copied()
     }
 
@@ -195,8 +195,8 @@ impl Placement {
     }
 
     /// Returns the program points at which a field is written, phase by phase.
-    pub fn kept(&self, field: FieldRef) -> &[Spot] {
-        self.kept.get(&field).map_or(&[], |spots| spots)
+    pub fn kept(&self, field: FieldRef) -> &[Point] {
+        self.kept.get(&field).map_or(&[], |points| points)
     }
 
     /// Returns the zips that advance inputs on demand, outer ones first.
@@ -244,7 +244,7 @@ impl Placement {
     }
 
     /// Returns the program point at which control leaves a cursor with an element.
-    pub fn delivery(&self, cursor: RateId) -> Option<Spot> {
+    pub fn delivery(&self, cursor: RateId) -> Option<Point> {
         self.deliveries.get(&cursor).copied()
     }
 }
@@ -261,11 +261,11 @@ pub enum Context {
 /// Builds a placement.
 pub struct Placer<'g> {
     /// The loop.
-    pub scope: Scope<'g>,
+    pub scope: LoopScope<'g>,
     /// The placement so far.
     pub placed: Placement,
     /// The program points from which columns delivered by cursors are known.
-    delivered: FxHashMap<Column, SmallVec<[Spot; 1]>>,
+    delivered: FxHashMap<InputColumn, SmallVec<[Point; 1]>>,
     /// For a class and a rate: the part from which the class's selection (a test or a segment's
     /// length) is known.
     decided: FxHashMap<(ClassId, RateId), usize>,
@@ -291,7 +291,7 @@ struct InPhase {
     /// Its root, once open.
     root: Option<RateId>,
     /// The program points from which each column is known, in order of discovery.
-    known: FxHashMap<Column, SmallVec<[Spot; 1]>>,
+    known: FxHashMap<InputColumn, SmallVec<[Point; 1]>>,
     /// The live ranges of its combinators.
     exits: Exits,
 }
@@ -300,11 +300,11 @@ impl<'g> Placer<'g> {
     /// Creates an empty placement of a loop.
     ///
     /// `order` lists its combinators in dependency order.
-    pub fn new(scope: Scope<'g>, order: &[NodeId]) -> Placer<'g> {
-        let asking = Asking::of(&scope, order);
+    pub fn new(scope: LoopScope<'g>, order: &[NodeId]) -> Placer<'g> {
+        let loop_demand = LoopDemand::of(&scope, order);
         let (mut phases, mut lives): (Vec<InPhase>, u32) = (Vec::new(), 0);
         for phase in &scope.plan.loops[scope.at].phases {
-            let exits = Exits::of(&scope.in_phase(phase), &asking, order, lives);
+            let exits = Exits::of(&scope.in_phase(phase), &loop_demand, order, lives);
             lives = exits.lives(lives);
             phases.push(InPhase {
                 exits,
@@ -363,9 +363,9 @@ impl<'g> Placer<'g> {
     }
 
     /// The program points of this phase from which a column is known.
-    fn known(&self, column: &Column) -> Option<&[Spot]> {
+    fn known(&self, column: &InputColumn) -> Option<&[Point]> {
         let known = self.phases[self.current].known.get(column);
-        known.map(|spots| spots.as_slice())
+        known.map(|points| points.as_slice())
     }
 
     /// Adds an act of a combinator.
@@ -374,8 +374,8 @@ impl<'g> Placer<'g> {
     }
 
     /// Adds a combinator's own work at a program point.
-    pub fn run(&mut self, node: NodeId, spot: Spot) {
-        self.act(node, Act::Run(spot));
+    pub fn run(&mut self, node: NodeId, point: Point) {
+        self.act(node, Act::Run(point));
     }
 
     /// Opens a rate after all parts of its parent.
@@ -410,8 +410,8 @@ impl<'g> Placer<'g> {
     }
 
     /// Sets the program point at which control leaves a cursor with an element.
-    pub fn set_delivery(&mut self, cursor: RateId, spot: Spot) {
-        self.placed.deliveries.insert(cursor, spot);
+    pub fn set_delivery(&mut self, cursor: RateId, point: Point) {
+        self.placed.deliveries.insert(cursor, point);
     }
 
     /// Returns the context in which a node of this loop runs.
@@ -443,7 +443,7 @@ impl<'g> Placer<'g> {
             if from.is_some_and(|from| *from < before) {
                 return true;
             }
-            match (&tree.rate(rate).opening, tree.child_spot(rate)) {
+            match (&tree.rate(rate).opening, tree.child_point(rate)) {
                 (Opening::While(_), Some(at)) => (rate, before) = (at.rate, at.position),
                 _ => return false,
             }
@@ -453,7 +453,7 @@ impl<'g> Placer<'g> {
     /// Notes that the selection of a class is known from a program point on.
     ///
     /// The selection is a subrate's test or a segment's length.
-    pub fn set_decided(&mut self, class: ClassId, at: Spot) {
+    pub fn set_decided(&mut self, class: ClassId, at: Point) {
         self.decided.insert((class, at.rate), at.position);
     }
 

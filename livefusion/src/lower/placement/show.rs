@@ -1,6 +1,9 @@
 //! Printing of a placement: the tree of rates, then the acts.
 
-use super::{Act, Check, Column, Length, Most, Opening, Over, Placement, Room, Sided, Spot, Total};
+use super::{
+    Act, Capacity, Check, InputColumn, LengthSource, Most, Opening, Over, Placement, Point, Sided,
+    Total,
+};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -46,13 +49,19 @@ impl Show<'_> {
         }
     }
 
-    fn column(&self, column: Column) -> String {
+    fn column(&self, column: InputColumn) -> String {
         self.field(column.field)
     }
 
-    fn spot(&self, spot: Spot) -> String {
-        let rate = spot.rate.index();
-        match self.placement.tree.rate(spot.rate).parts.get(spot.position) {
+    fn point(&self, point: Point) -> String {
+        let rate = point.rate.index();
+        match self
+            .placement
+            .tree
+            .rate(point.rate)
+            .parts
+            .get(point.position)
+        {
             Some(Part::Child(child)) => format!("r{rate} behind r{}", child.index()),
             Some(Part::Stage(0)) | None => format!("r{rate}"),
             Some(Part::Stage(stage)) => format!("r{rate} stage {stage}"),
@@ -115,7 +124,7 @@ impl Show<'_> {
             Opening::Elements(sided) => {
                 format!("{}, on demand, elements of segments", self.sided(*sided))
             }
-            Opening::Needed(sided) => format!("where {} is asked", self.sided(*sided)),
+            Opening::Needed(sided) => format!("where {} is demanded", self.sided(*sided)),
             Opening::Part(part) => {
                 format!("part {part} of {}, under way", self.node(rate.node))
             }
@@ -132,8 +141,8 @@ impl Show<'_> {
 
     fn total(&self, total: Total) -> String {
         match total {
-            Total::Length(len) => format!("in room for {}", self.length(len)),
-            Total::Any => "in any room".into(),
+            Total::Length(len) => format!("with capacity {}", self.length(len)),
+            Total::Any => "with any capacity".into(),
         }
     }
 
@@ -145,16 +154,16 @@ impl Show<'_> {
         }
     }
 
-    fn length(&self, length: Length) -> String {
+    fn length(&self, length: LengthSource) -> String {
         match length {
-            Length::Array(field) => format!("length of {}", self.field(field)),
-            Length::Param(Source::Length(id)) => format!("length of {}", self.node(id)),
-            Length::Param(_) => "a parameter".into(),
-            Length::Scalar(field) => format!("scalar {}", self.field(field)),
-            Length::Row(field) => format!("each row of {}", self.field(field)),
-            Length::Rows(field) => format!("all rows of {}", self.field(field)),
-            Length::Checked(id) => format!("checked length of {}", self.node(id)),
-            Length::Nothing => "0".into(),
+            LengthSource::Array(field) => format!("length of {}", self.field(field)),
+            LengthSource::Param(Source::Length(id)) => format!("length of {}", self.node(id)),
+            LengthSource::Param(_) => "a parameter".into(),
+            LengthSource::Scalar(field) => format!("scalar {}", self.field(field)),
+            LengthSource::Row(field) => format!("each row of {}", self.field(field)),
+            LengthSource::Rows(field) => format!("all rows of {}", self.field(field)),
+            LengthSource::Checked(id) => format!("checked length of {}", self.node(id)),
+            LengthSource::Nothing => "0".into(),
         }
     }
 
@@ -167,16 +176,16 @@ impl Show<'_> {
         }
     }
 
-    fn room(&self, room: &Room, takes: &[NodeId]) -> String {
-        let room = match room {
-            Room::Bound(rate) => format!("r{}'s bound", rate.index()),
-            Room::Rows(rate) => format!("all rows of r{}", rate.index()),
-            Room::Row(rate) => format!("a row of r{}", rate.index()),
-            Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
-            Room::Counted(rate) => format!("the count of r{} beforehand", rate.index()),
+    fn capacity(&self, capacity: &Capacity, takes: &[NodeId]) -> String {
+        let capacity = match capacity {
+            Capacity::Bound(rate) => format!("r{}'s bound", rate.index()),
+            Capacity::Rows(rate) => format!("all rows of r{}", rate.index()),
+            Capacity::Row(rate) => format!("a row of r{}", rate.index()),
+            Capacity::Array(leaf) => format!("length of {}", self.node(*leaf)),
+            Capacity::Counted(rate) => format!("the count of r{} beforehand", rate.index()),
         };
         let takes = takes.iter().map(|n| self.node(*n));
-        let all: Vec<String> = [room].into_iter().chain(takes).collect();
+        let all: Vec<String> = [capacity].into_iter().chain(takes).collect();
         all.join(" or ")
     }
 
@@ -187,53 +196,59 @@ impl Show<'_> {
             Act::Open(rate) => format!("r{} opens, by {node}", rate.index()),
             Act::Bound(Some(most)) => format!("{node} attempts as often as {}", self.most(most)),
             Act::Bound(None) => format!("{node} attempts as often as it can"),
-            Act::Read(column, spot) => {
+            Act::Read(column, point) => {
                 format!(
                     "{} is read from memory at {}",
                     self.column(*column),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
-            Act::Generate(column, spot, _) => {
+            Act::Generate(column, point, _) => {
                 format!(
                     "{} is computed from the index at {}",
                     self.column(*column),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
-            Act::Keep(field, spot, room, takes) => {
-                let at = self.spot(*spot);
+            Act::Keep(field, point, capacity, takes) => {
+                let at = self.point(*point);
                 let field = self.field((id, *field));
-                match room {
-                    Some(room) => {
-                        let room = self.room(room, takes);
-                        format!("{field} is kept in memory at {at}, room: {room}")
+                match capacity {
+                    Some(capacity) => {
+                        let capacity = self.capacity(capacity, takes);
+                        format!("{field} is kept in memory at {at}, capacity: {capacity}")
                     }
                     None => format!("{field} is kept in memory at {at}"),
                 }
             }
-            Act::Memory(field, rooms, takes) => {
+            Act::Memory(field, capacities, takes) => {
                 let field = self.field((id, *field));
-                let rooms: Vec<String> = rooms.iter().map(|(r, t)| self.room(r, t)).collect();
+                let capacities: Vec<String> = capacities
+                    .iter()
+                    .map(|(r, t)| self.capacity(r, t))
+                    .collect();
                 let takes = takes.iter().map(|n| self.node(*n));
-                let all: Vec<String> = [rooms.join(" and ")].into_iter().chain(takes).collect();
-                format!("{field} has room: {}", all.join(", or "))
+                let all: Vec<String> = [capacities.join(" and ")]
+                    .into_iter()
+                    .chain(takes)
+                    .collect();
+                format!("{field} has capacity: {}", all.join(", or "))
             }
-            Act::Reread(field, spot) => {
+            Act::Reread(field, point) => {
                 format!(
                     "{} is read again at {}",
                     self.field((id, *field)),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
-            Act::Hand(field, over, from, to) => {
+            Act::Contract(field, over, from, to) => {
                 let field = self.field((id, *field));
-                let (from, to) = (self.spot(*from), self.spot(*to));
+                let (from, to) = (self.point(*from), self.point(*to));
                 match over {
-                    Over::Iteration => format!("{field} is handed on from {from} to {to}"),
-                    Over::Segment(room) => {
-                        let room = self.room(room, &[]);
-                        format!("{field} is handed on from {from} to {to}, room: {room}")
+                    Over::Iteration => format!("{field} is contracted, from {from} to {to}"),
+                    Over::Segment(capacity) => {
+                        let capacity = self.capacity(capacity, &[]);
+                        format!("{field} is contracted, from {from} to {to}, capacity: {capacity}")
                     }
                 }
             }
@@ -241,23 +256,25 @@ impl Show<'_> {
                 "{} is delivered by r{} from {}",
                 self.column(delivery.column),
                 delivery.cursor.index(),
-                self.spot(delivery.from)
+                self.point(delivery.from)
             ),
-            Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
-            Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),
+            Act::Align(point, _) => format!("{node} aligns its sides at {}", self.point(*point)),
+            Act::Run(point) => format!("{node} runs at {}", self.point(*point)),
             Act::Sort(passes) => {
                 let [from, between, to] =
-                    [passes.from, passes.between, passes.to].map(|s| self.spot(s));
-                let room = self.room(&passes.room, &[]);
-                format!("{node} sorts at {between} elements from {from}, for {to}, room: {room}")
+                    [passes.from, passes.between, passes.to].map(|s| self.point(s));
+                let capacity = self.capacity(&passes.capacity, &[]);
+                format!(
+                    "{node} sorts at {between} elements from {from}, for {to}, capacity: {capacity}"
+                )
             }
-            Act::Make(spot, fields) => {
+            Act::Make(point, fields) => {
                 let made = (0..fields.len()).filter(|f| fields[*f]);
                 let made: Vec<String> = made.map(|f| f.to_string()).collect();
                 format!(
                     "{node} makes fields {} at {}",
                     made.join(", "),
-                    self.spot(*spot)
+                    self.point(*point)
                 )
             }
             Act::Finish => format!("{node} is computed behind the loop"),
@@ -273,12 +290,12 @@ impl Show<'_> {
             ),
             Act::Check(Check::There(count)) => format!(
                 "{node} checks: {} counts up to {}",
-                self.spot(count.at),
+                self.point(count.at),
                 self.length(count.len)
             ),
             Act::Check(Check::Counted(count)) => format!(
                 "{node} checks: {} counts {}",
-                self.spot(count.at),
+                self.point(count.at),
                 self.length(count.len)
             ),
             Act::Leave(rate) => {

@@ -1,15 +1,15 @@
 //! The rate tree: the open rates of a loop, with their parts.
 //!
 //! One iteration of a rate runs its *parts* in order: stages of its own and child rates. A value is
-//! known from a program point on (a [`Spot`]). This is the stage that computes it, or the end of
+//! known from a program point on (a [`Point`]). This is the stage that computes it, or the end of
 //! the child rate that folds it. A consumer of values of a rate and of its children runs in a later
 //! stage. A second pass over a segment runs in a second *instance* of the segment's class, for
 //! example to divide by a sum from the first pass. Instances and stages are added on first use, at
 //! the end of an iteration.
 
-use super::{Length, Lives, Total};
+use super::{LengthSource, Lives, Total};
 use crate::fusion::ClassId;
-use crate::lower::scope::Column;
+use crate::lower::scope::InputColumn;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::{Part, RateId};
 use rustc_hash::FxHashMap;
@@ -19,17 +19,17 @@ use smallvec::SmallVec;
 ///
 /// A program point is a part of a rate's iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Spot {
+pub struct Point {
     /// The rate.
     pub rate: RateId,
     /// The index of the part.
     pub position: usize,
 }
 
-impl Spot {
+impl Point {
     /// Returns the first stage of a rate, in which its elements are read.
-    pub fn first(rate: RateId) -> Spot {
-        Spot { rate, position: 0 }
+    pub fn first(rate: RateId) -> Point {
+        Point { rate, position: 0 }
     }
 }
 
@@ -58,26 +58,26 @@ pub enum Opening {
     /// A root over an array in memory.
     Array(FieldRef),
     /// A root over a generator's indices.
-    Indices(Length),
+    Indices(LengthSource),
     /// A root over a zip's attempts to get an element of every side.
     Attempts,
     /// A subrate with a test of these columns in its guard.
-    Test(Vec<Column>),
+    Test(Vec<InputColumn>),
     /// A subrate whose test is known already: from an earlier instance, or from the node itself.
     Decided,
     /// A subrate of a class that runs while one class of a live set is live.
     While(Lives),
     /// An inner loop over segments of these lengths. Each length is checked against the rest of the
     /// total.
-    Segments(Column, Total),
+    Segments(InputColumn, Total),
     /// Like [`Segments`](Opening::Segments), with one length for all segments. One check before the
     /// first segment covers all of them; the rate around gives their number.
-    Rows(Column, Total),
+    Rows(InputColumn, Total),
     /// An inner loop over segments whose lengths are checked already.
     SameSegments,
     /// A cursor that is advanced on demand, over a known number of elements. Without a length it
     /// runs over the attempts of a zip or over an append's parts.
-    Cursor(Sided, Option<Length>),
+    Cursor(Sided, Option<LengthSource>),
     /// A cursor that is advanced on demand, over the elements of segments. A further cursor
     /// delivers the segments.
     Elements(Sided),
@@ -91,7 +91,7 @@ pub enum Opening {
     UsedUp,
     /// A subrate that starts a segment that is not empty, for the given rate over its elements. The
     /// lengths of all segments add up to at most the total.
-    Begins(RateId, Column, Total),
+    Begins(RateId, InputColumn, Total),
 }
 
 /// Identifies a cursor of a zip, or of an append.
@@ -310,7 +310,7 @@ impl Tree {
     /// Returns the position in a rate's iterations from which these points are known.
     ///
     /// `None` if they never are.
-    pub fn fits(&self, rate: RateId, needs: &[Spot]) -> Option<usize> {
+    pub fn fits(&self, rate: RateId, needs: &[Point]) -> Option<usize> {
         let mut from = 0;
         for need in needs {
             // Values of another phase are known in memory only.
@@ -329,16 +329,16 @@ impl Tree {
         Some(from)
     }
 
-    /// Returns whether a value defined at `spot` is visible at `at`.
+    /// Returns whether a value defined at `point` is visible at `at`.
     ///
     /// It is visible in the same iteration, and in the iterations of rates within it.
-    pub fn is_visible(&self, spot: Spot, at: Spot) -> bool {
-        if !self.is_within(at.rate, spot.rate) {
+    pub fn is_visible(&self, point: Point, at: Point) -> bool {
+        if !self.is_within(at.rate, point.rate) {
             return false;
         }
-        match self.below(at.rate, spot.rate) {
-            None => spot.position <= at.position,
-            Some(child) => spot.position < self.position[child.index()],
+        match self.below(at.rate, point.rate) {
+            None => point.position <= at.position,
+            Some(child) => point.position < self.position[child.index()],
         }
     }
 
@@ -346,7 +346,7 @@ impl Tree {
     ///
     /// This holds if the value was complete for all elements of the segment before the rate's first
     /// iteration over it.
-    pub fn is_behind(&self, rate: RateId, made: Spot) -> bool {
+    pub fn is_behind(&self, rate: RateId, made: Point) -> bool {
         !self.is_within(made.rate, rate)
             && !self.is_within(rate, made.rate)
             && self.fits(rate, &[made]).is_some()
@@ -355,7 +355,7 @@ impl Tree {
     /// Returns the first stage of a rate at or after a position.
     ///
     /// Adds a stage if there is none.
-    pub fn stage(&mut self, rate: RateId, from: usize) -> Spot {
+    pub fn stage(&mut self, rate: RateId, from: usize) -> Point {
         let parts = &mut self.rates[rate.index()].parts;
         let stages = &mut self.stages[rate.index()];
         let found = (from..parts.len()).find(|p| matches!(parts[*p], Part::Stage(_)));
@@ -364,13 +364,13 @@ impl Tree {
             *stages += 1;
             parts.len() - 1
         });
-        Spot { rate, position }
+        Point { rate, position }
     }
 
     /// Returns a stage at the end of a rate's iterations.
     ///
     /// Adds a stage if a child rate comes last.
-    pub fn behind_all(&mut self, rate: RateId) -> Spot {
+    pub fn behind_all(&mut self, rate: RateId) -> Point {
         let last = self.rate(rate).parts.len().saturating_sub(1);
         self.stage(rate, last)
     }
@@ -378,27 +378,27 @@ impl Tree {
     /// Returns the position after all parts of a rate's iterations.
     ///
     /// A new child goes there.
-    pub fn end(&self, rate: RateId) -> Spot {
+    pub fn end(&self, rate: RateId) -> Point {
         let position = self.rate(rate).parts.len();
-        Spot { rate, position }
+        Point { rate, position }
     }
 
     /// Returns the position of a rate among its parent's parts.
-    pub fn child_spot(&self, rate: RateId) -> Option<Spot> {
+    pub fn child_point(&self, rate: RateId) -> Option<Point> {
         let parent = self.parent(rate)?;
         let position = self.position[rate.index()];
-        Some(Spot {
+        Some(Point {
             rate: parent,
             position,
         })
     }
 
     /// Returns the first stage after a program point.
-    pub fn stage_behind(&self, spot: Spot) -> Option<Spot> {
-        let parts = &self.rate(spot.rate).parts;
+    pub fn stage_behind(&self, point: Point) -> Option<Point> {
+        let parts = &self.rate(point.rate).parts;
         let is_stage = |p: &usize| matches!(parts[*p], Part::Stage(_));
-        let position = (spot.position + 1..parts.len()).find(is_stage)?;
-        Some(Spot { position, ..spot })
+        let position = (point.position + 1..parts.len()).find(is_stage)?;
+        Some(Point { position, ..point })
     }
 
     /// Returns the instance of a class that contains a rate.
@@ -414,8 +414,8 @@ impl Tree {
     /// Returns the number of the stage at a program point.
     ///
     /// Returns 0 at a child rate.
-    pub fn stage_at(&self, spot: Spot) -> u32 {
-        match self.rate(spot.rate).parts.get(spot.position) {
+    pub fn stage_at(&self, point: Point) -> u32 {
+        match self.rate(point.rate).parts.get(point.position) {
             Some(Part::Stage(s)) => *s,
             _ => 0,
         }

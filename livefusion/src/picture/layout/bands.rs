@@ -1,6 +1,6 @@
 //! Bands and layers: assigns everything a vertical position.
 
-use super::Graph;
+use super::LayoutGraph;
 use std::collections::BTreeMap;
 
 /// The bands, and each node's band and layer.
@@ -17,7 +17,7 @@ pub(super) struct Bands {
 }
 
 impl Bands {
-    pub(super) fn new(graph: &Graph) -> Bands {
+    pub(super) fn new(graph: &LayoutGraph) -> Bands {
         let order = in_order(graph);
         let mut rank = vec![0; order.len()];
         for (at, n) in order.iter().enumerate() {
@@ -64,7 +64,7 @@ impl Bands {
         bands
     }
 
-    fn find_layers(&mut self, graph: &Graph, order: &[usize]) {
+    fn find_layers(&mut self, graph: &LayoutGraph, order: &[usize]) {
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
         for e in &self.edges {
             let (from, to, _) = graph.edges[*e];
@@ -93,7 +93,7 @@ impl Bands {
     }
 
     /// The maximal number of cells of nodes and nets.
-    pub(super) fn cells(&self, graph: &Graph) -> usize {
+    pub(super) fn cells(&self, graph: &LayoutGraph) -> usize {
         let mut ends: BTreeMap<(usize, u8), usize> = BTreeMap::new();
         for e in &self.edges {
             let (from, to, style) = graph.edges[*e];
@@ -110,7 +110,7 @@ impl Bands {
 }
 
 /// Orders producers before consumers. Nodes on cycles come last.
-fn in_order(graph: &Graph) -> Vec<usize> {
+fn in_order(graph: &LayoutGraph) -> Vec<usize> {
     let n = graph.widths.len();
     let mut missing = vec![0; n];
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); n];

@@ -1,7 +1,7 @@
 //! Cells: route nets through the layers, order them, and assign x positions.
 
 use super::bands::Bands;
-use super::{BETWEEN_LINES, BETWEEN_NODES, Graph, SWEEPS};
+use super::{BETWEEN_LINES, BETWEEN_NODES, LayoutGraph, SWEEPS};
 use std::collections::BTreeMap;
 
 /// A place in a layer, of a node or of a passing net.
@@ -21,7 +21,7 @@ pub(super) enum Stop {
 }
 
 /// A part of a net between two stops.
-pub(super) struct Link {
+pub(super) struct NetLink {
     pub(super) from: Stop,
     pub(super) to: Stop,
     pub(super) style: u8,
@@ -38,13 +38,13 @@ pub(super) struct Lane {
 }
 
 /// Cells in their layers. The first cells are the nodes.
-pub(super) struct Cells {
+pub(super) struct LayoutCells {
     pub(super) cells: Vec<Cell>,
     pub(super) layers: Vec<Vec<usize>>,
     /// Neighbours above and below, also through lanes.
     pub(super) above: Vec<Vec<usize>>,
     below: Vec<Vec<usize>>,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<NetLink>,
     pub(super) lanes: Vec<Lane>,
     /// Cells of a net in successive layers of a band.
     chains: Vec<Vec<usize>>,
@@ -53,10 +53,10 @@ pub(super) struct Cells {
 /// The edges of a net: its targets by band.
 type Net = BTreeMap<usize, Vec<usize>>;
 
-impl Cells {
-    pub(super) fn new(graph: &Graph, bands: &Bands) -> Cells {
+impl LayoutCells {
+    pub(super) fn new(graph: &LayoutGraph, bands: &Bands) -> LayoutCells {
         let nodes = graph.widths.iter().zip(&bands.layer).enumerate();
-        let mut cells = Cells {
+        let mut cells = LayoutCells {
             cells: Vec::new(),
             layers: vec![Vec::new(); bands.first.last().copied().unwrap_or(0)],
             above: Vec::new(),
@@ -96,7 +96,7 @@ impl Cells {
     }
 
     /// Routes a net from its node through all bands with targets.
-    fn route(&mut self, graph: &Graph, bands: &Bands, (from, style): (usize, u8), net: &Net) {
+    fn route(&mut self, graph: &LayoutGraph, bands: &Bands, (from, style): (usize, u8), net: &Net) {
         let Some(last) = net.keys().next_back().copied() else {
             return;
         };
@@ -154,7 +154,7 @@ impl Cells {
             before: cell,
             after: Vec::new(),
         });
-        self.links.push(Link {
+        self.links.push(NetLink {
             from: stop,
             to: lane,
             style,
@@ -167,7 +167,7 @@ impl Cells {
         if let Stop::Lane(l, _) = from {
             self.lanes[l].after.push(to);
         }
-        self.links.push(Link {
+        self.links.push(NetLink {
             from,
             to: Stop::Cell(to),
             style,

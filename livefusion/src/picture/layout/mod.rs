@@ -21,12 +21,12 @@ mod placed;
 mod tests;
 
 use bands::Bands;
-use cells::Cells;
-use placed::Placed;
+use cells::LayoutCells;
+use placed::PlacedLayout;
 
 /// The input of the layout.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct LayoutGraph {
     /// The width of every node.
     pub widths: Vec<f64>,
     /// The box of every node.
@@ -81,13 +81,13 @@ const SWEEPS: usize = 12;
 const MOST_CELLS: usize = 40_000;
 
 /// Lays a graph out. None if it is too large.
-pub(super) fn layout(graph: &Graph) -> Option<Drawing> {
+pub(super) fn layout(graph: &LayoutGraph) -> Option<Drawing> {
     let bands = Bands::new(graph);
     if bands.cells(graph) > MOST_CELLS {
         return None;
     }
-    let mut cells = Cells::new(graph, &bands);
+    let mut cells = LayoutCells::new(graph, &bands);
     cells.order();
     cells.position();
-    Some(Placed::new(graph, &bands, &cells).drawing())
+    Some(PlacedLayout::new(graph, &bands, &cells).drawing())
 }

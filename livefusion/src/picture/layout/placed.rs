@@ -1,15 +1,15 @@
 //! Places: computes lanes, heights, and the drawing.
 
 use super::bands::Bands;
-use super::cells::{Cells, Stop};
-use super::{BETWEEN_LINES, Curve, Drawing, GAP, Graph, MARGIN, NODE, PAD, Rect};
+use super::cells::{LayoutCells, Stop};
+use super::{BETWEEN_LINES, Curve, Drawing, GAP, LayoutGraph, MARGIN, NODE, PAD, Rect};
 use std::collections::BTreeMap;
 
 /// Everything with its place.
-pub(super) struct Placed<'a> {
-    graph: &'a Graph,
+pub(super) struct PlacedLayout<'a> {
+    graph: &'a LayoutGraph,
     bands: &'a Bands,
-    cells: &'a Cells,
+    cells: &'a LayoutCells,
     /// The top of every layer.
     tops: Vec<f64>,
     /// The area of each band, including a box's padding.
@@ -18,9 +18,9 @@ pub(super) struct Placed<'a> {
     lanes: Vec<f64>,
 }
 
-impl<'a> Placed<'a> {
-    pub(super) fn new(graph: &'a Graph, bands: &'a Bands, cells: &'a Cells) -> Self {
-        let mut placed = Placed {
+impl<'a> PlacedLayout<'a> {
+    pub(super) fn new(graph: &'a LayoutGraph, bands: &'a Bands, cells: &'a LayoutCells) -> Self {
+        let mut placed = PlacedLayout {
             graph,
             bands,
             cells,

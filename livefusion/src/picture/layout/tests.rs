@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// A graph from arbitrary numbers. Boxed nodes are in order of their boxes; edges go forward.
-fn graph(boxes: usize, nodes: &[(usize, u16)], edges: &[(usize, usize, u8)]) -> Graph {
+fn graph(boxes: usize, nodes: &[(usize, u16)], edges: &[(usize, usize, u8)]) -> LayoutGraph {
     let mut order: Vec<(usize, f64)> = nodes
         .iter()
         .map(|(b, w)| (b % (2 * boxes + 1), 40.0 + f64::from(*w)))
@@ -20,7 +20,7 @@ fn graph(boxes: usize, nodes: &[(usize, u16)], edges: &[(usize, usize, u8)]) -> 
     let mut edges: Vec<(usize, usize, u8)> = forward.filter(|(a, b, _)| a != b).collect();
     edges.sort_unstable();
     edges.dedup_by_key(|(a, b, _)| (*a, *b));
-    Graph {
+    LayoutGraph {
         widths: order.iter().map(|(_, w)| *w).collect(),
         boxed,
         boxes: vec![150.0; boxes],
@@ -28,7 +28,7 @@ fn graph(boxes: usize, nodes: &[(usize, u16)], edges: &[(usize, usize, u8)]) -> 
     }
 }
 
-fn laid_out(graph: &Graph) -> Drawing {
+fn laid_out(graph: &LayoutGraph) -> Drawing {
     layout(graph).expect("it is small")
 }
 
@@ -60,7 +60,7 @@ fn inside(r: &Rect, (x, y): (f64, f64)) -> bool {
     r.x < x && x < r.x + r.w && r.y < y && y < r.y + r.h
 }
 
-fn check(graph: &Graph) -> std::result::Result<(), TestCaseError> {
+fn check(graph: &LayoutGraph) -> std::result::Result<(), TestCaseError> {
     let drawing = laid_out(graph);
     let whole = Rect {
         w: drawing.width,
@@ -120,7 +120,7 @@ fn check(graph: &Graph) -> std::result::Result<(), TestCaseError> {
 
 /// Removes edges from a box to a node without a box whose users are above. Pictures have no such
 /// edges.
-fn without_upward(mut g: Graph) -> Graph {
+fn without_upward(mut g: LayoutGraph) -> LayoutGraph {
     let mut first = vec![usize::MAX; g.widths.len()];
     for n in (0..first.len()).rev() {
         let users = g
@@ -151,13 +151,13 @@ proptest! {
 
 #[test]
 fn nothing_at_all() {
-    let drawing = laid_out(&Graph::default());
+    let drawing = laid_out(&LayoutGraph::default());
     assert!(drawing.nodes.is_empty() && drawing.width.is_finite());
 }
 
 #[test]
-fn circles_do_no_harm() {
-    let graph = Graph {
+fn cycles_do_no_harm() {
+    let graph = LayoutGraph {
         widths: vec![50.0; 3],
         boxed: vec![Some(0), None, Some(7)],
         boxes: vec![60.0],
@@ -168,7 +168,7 @@ fn circles_do_no_harm() {
 
 #[test]
 fn a_line_past_a_box_goes_beside_it() {
-    let graph = Graph {
+    let graph = LayoutGraph {
         widths: vec![60.0, 300.0, 60.0],
         boxed: vec![Some(0), Some(1), Some(2)],
         boxes: vec![60.0; 3],
@@ -190,7 +190,7 @@ fn a_line_past_a_box_goes_beside_it() {
 fn layout_refuses_unreadable_pictures() {
     let n = 2000;
     let chain = (1..n).map(|k| (k - 1, k, 0));
-    let mut graph = Graph {
+    let mut graph = LayoutGraph {
         widths: vec![60.0; n],
         boxed: vec![Some(0); n],
         boxes: vec![60.0],

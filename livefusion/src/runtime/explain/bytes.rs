@@ -32,11 +32,11 @@ impl Default for Bytes {
 }
 
 impl Bytes {
-    fn of(length: Length, size: u64) -> Bytes {
+    fn of(length: KnownLength, size: u64) -> Bytes {
         let (known, exact, per_element) = match length {
-            Length::Exactly(n) => (n.saturating_mul(size), true, 0),
-            Length::AtMost(n) => (n.saturating_mul(size), false, 0),
-            Length::Unknown => (0, true, size),
+            KnownLength::Exactly(n) => (n.saturating_mul(size), true, 0),
+            KnownLength::AtMost(n) => (n.saturating_mul(size), false, 0),
+            KnownLength::Unknown => (0, true, size),
         };
         Bytes {
             known,
@@ -115,7 +115,7 @@ impl Sum for Traffic {
 
 /// The length of a class of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Length {
+enum KnownLength {
     Exactly(u64),
     AtMost(u64),
     Unknown,
@@ -145,14 +145,14 @@ impl<'g> Counting<'g> {
     }
 
     /// Returns the length of a class. A subrate has at most its parent's length.
-    fn length(&self, mut class: ClassId) -> Length {
+    fn length(&self, mut class: ClassId) -> KnownLength {
         let mut exact = true;
         loop {
             match (self.known.get(&class), self.plan.rates.kind(class)) {
-                (Some(n), _) if exact => return Length::Exactly(*n),
-                (Some(n), _) => return Length::AtMost(*n),
+                (Some(n), _) if exact => return KnownLength::Exactly(*n),
+                (Some(n), _) => return KnownLength::AtMost(*n),
                 (None, ClassKind::Sub(parent, _)) => (exact, class) = (false, parent),
-                (None, _) => return Length::Unknown,
+                (None, _) => return KnownLength::Unknown,
             }
         }
     }
@@ -164,7 +164,7 @@ impl<'g> Counting<'g> {
             node.types.get(field.1 as usize),
         ) {
             (Some(class), Some(ty)) => Bytes::of(self.length(class), ty.size() as u64),
-            _ => Bytes::of(Length::Exactly(1), SCALAR),
+            _ => Bytes::of(KnownLength::Exactly(1), SCALAR),
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Call {
     /// The place of its first computation.
     pub place: Place,
     /// The later loops that rematerialise it or parts of it.
-    pub again: Vec<usize>,
+    pub remat: Vec<usize>,
     /// Element types and length, if known: `f64[100]`.
     pub shape: String,
     /// Whether its elements are computed at their uses rather than at a rate of its own.
@@ -60,7 +60,7 @@ pub(super) struct Calls {
     pub(super) all: Vec<Call>,
     of: FxHashMap<NodeId, usize>,
     /// For each node the first loop that computes it.
-    homes: Vec<Option<usize>>,
+    first_loops: Vec<Option<usize>>,
 }
 
 /// The kinds of nodes in a call under construction.
@@ -69,7 +69,7 @@ type Kinds = FxHashSet<Discriminant<Kind>>;
 impl Calls {
     /// Recovers the calls. A `zip` or `unzip` that only renames its inputs is not a call.
     pub(super) fn recover(graph: &Graph, plan: &Plan) -> Calls {
-        let (places, homes) = places(graph, plan);
+        let (places, first_loops) = places(graph, plan);
         let results: FxHashSet<NodeId> = graph
             .roots
             .iter()
@@ -77,10 +77,10 @@ impl Calls {
             .map(|(n, _)| n)
             .collect();
         let mut calls = Calls {
-            homes,
+            first_loops,
             ..Calls::default()
         };
-        let (mut kinds, mut again) = (Vec::<Kinds>::new(), again(plan));
+        let (mut kinds, mut remat) = (Vec::<Kinds>::new(), remat(plan));
         for id in graph.ids() {
             let Some(place) = places[id.index()] else {
                 continue;
@@ -91,7 +91,7 @@ impl Calls {
                 name: node.name,
                 loc: node.loc,
                 place,
-                again: again.remove(&id).unwrap_or_default(),
+                remat: remat.remove(&id).unwrap_or_default(),
                 // The last node is the call's result.
                 shape: node.show_shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
@@ -117,16 +117,16 @@ impl Calls {
     }
 
     /// Returns the first loop that computes a node.
-    pub(super) fn home(&self, id: NodeId) -> Option<usize> {
-        self.homes.get(id.index()).copied().flatten()
+    pub(super) fn first_loop(&self, id: NodeId) -> Option<usize> {
+        self.first_loops.get(id.index()).copied().flatten()
     }
 
     /// Merges the nodes of one call into another.
     fn join(&mut self, part: usize, whole: usize) {
         let nodes = std::mem::take(&mut self.all[part].nodes);
-        let again = std::mem::take(&mut self.all[part].again);
-        let known = &mut self.all[whole].again;
-        known.extend(again);
+        let remat = std::mem::take(&mut self.all[part].remat);
+        let known = &mut self.all[whole].remat;
+        known.extend(remat);
         known.sort_unstable();
         known.dedup();
         for n in &nodes {
@@ -253,19 +253,19 @@ impl Call {
             Place::Loop(l) => Some(l),
             _ => None,
         };
-        first.into_iter().chain(self.again.iter().copied())
+        first.into_iter().chain(self.remat.iter().copied())
     }
 }
 
 /// Lists the loops that rematerialise each node.
-fn again(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
-    let mut again: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+fn remat(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
+    let mut remat: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
     for (at, l) in plan.loops.iter().enumerate() {
         for id in &l.copies {
-            again.entry(*id).or_default().push(at);
+            remat.entry(*id).or_default().push(at);
         }
     }
-    again
+    remat
 }
 
 /// A consumer of a call.
@@ -305,11 +305,11 @@ fn because(graph: &Graph, crossing: &Crossing) -> String {
 
 /// Returns the place and first loop of every node that is computed, or in memory and used.
 fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>) {
-    let mut homes = plan.loop_of.clone();
-    let mut used: Vec<Option<Users>> = vec![None; graph.nodes.len()];
+    let mut first_loops = plan.loop_of.clone();
+    let mut used: Vec<Option<UsePlace>> = vec![None; graph.nodes.len()];
     for r in &graph.roots {
         for (n, _) in graph.fields(*r) {
-            used[n.index()] = Some(Users::Several);
+            used[n.index()] = Some(UsePlace::Several);
         }
     }
     let mut places = vec![None; graph.nodes.len()];
@@ -322,33 +322,33 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
             None if entry.leaf => Some(Place::Input),
             None if node.kind.facts().names() => None,
             None => match used[id.index()] {
-                Some(Users::In(place)) => Some(place),
+                Some(UsePlace::In(place)) => Some(place),
                 _ => Some(Place::Free),
             },
         };
         places[id.index()] = place;
         if let Some(place) = place {
-            let home = homes[id.index()];
+            let first_loop = first_loops[id.index()];
             for n in producers(plan, id) {
                 if plan.loop_of[n.index()].is_none() {
-                    let first = &mut homes[n.index()];
-                    *first = (*first).into_iter().chain(home).min();
+                    let first = &mut first_loops[n.index()];
+                    *first = (*first).into_iter().chain(first_loop).min();
                 }
                 let known = &mut used[n.index()];
                 *known = match known {
-                    None => Some(Users::In(place)),
-                    Some(Users::In(other)) if *other == place => continue,
-                    Some(_) => Some(Users::Several),
+                    None => Some(UsePlace::In(place)),
+                    Some(UsePlace::In(other)) if *other == place => continue,
+                    Some(_) => Some(UsePlace::Several),
                 };
             }
         }
     }
-    (places, homes)
+    (places, first_loops)
 }
 
 /// The places of a node's uses.
 #[derive(Clone, Copy)]
-enum Users {
+enum UsePlace {
     In(Place),
     Several,
 }

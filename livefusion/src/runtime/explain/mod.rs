@@ -18,7 +18,7 @@ mod text;
 
 use super::engine::Engine;
 use super::in_place::Update;
-use super::program::{CompiledLoop, Program};
+use super::program::{CompiledLoop, CompiledProgram};
 use crate::ast::Node;
 use crate::error::Result;
 use crate::fusion::rates::known_lengths;
@@ -92,7 +92,7 @@ pub struct Explanation {
     calls: Vec<Call>,
     flows: Vec<Flow>,
     ids: FxHashMap<usize, NodeId>,
-    pulled: FxHashSet<NodeId>,
+    inlined: FxHashSet<NodeId>,
     call_of: FxHashMap<NodeId, usize>,
 }
 
@@ -220,7 +220,11 @@ pub struct ExplainedBytes {
 
 impl Explanation {
     /// Errors: a refused schedule.
-    pub(super) fn new(graph: &Graph, program: &Program, engine: &Engine) -> Result<Explanation> {
+    pub(super) fn new(
+        graph: &Graph,
+        program: &CompiledProgram,
+        engine: &Engine,
+    ) -> Result<Explanation> {
         let schedule = &program.plan;
         let calls = Calls::recover(graph, schedule);
         let unfused = unfused(graph, schedule, &calls);
@@ -243,7 +247,11 @@ impl Explanation {
             let mut programs = program.loops.iter().flat_map(|l| l.lowered.programs());
             programs.any(|p| p.name == *name)
         };
-        let absent = engine.asked().schedules()?.names().filter(|n| !named(n));
+        let absent = engine
+            .requested()
+            .schedules()?
+            .names()
+            .filter(|n| !named(n));
         Ok(Explanation {
             absent: absent.map(str::to_string).collect(),
             backend: engine.backend_name().to_string(),
@@ -264,9 +272,9 @@ impl Explanation {
             loops,
             apart: Vec::new(),
             ids: graph.by_address.clone(),
-            pulled: graph
+            inlined: graph
                 .ids()
-                .filter(|n| schedule.pulls.is_pulled(*n))
+                .filter(|n| schedule.inlining.is_inlined(*n))
                 .collect(),
         })
     }
@@ -309,7 +317,7 @@ impl Explanation {
     /// Otherwise they are read from memory.
     pub fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let id = self.ids.get(&(Arc::as_ptr(node) as usize));
-        id.is_some_and(|id| self.pulled.contains(id))
+        id.is_some_and(|id| self.inlined.contains(id))
     }
 }
 
@@ -367,7 +375,7 @@ fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>>
         return Ok(Some(texts.concat()).filter(|text| !text.is_empty()));
     }
     let programs = compiled.lowered.programs();
-    let texts = programs.map(|program| Ok(Tiled::of(program, engine.asked())?.schedule()));
+    let texts = programs.map(|program| Ok(Tiled::of(program, engine.requested())?.schedule()));
     Ok(Some(texts.collect::<Result<String>>()?))
 }
 
@@ -377,8 +385,8 @@ fn unfused(graph: &Graph, plan: &Plan, calls: &Calls) -> Vec<Traffic> {
     let counting = Counting::new(graph, &apart);
     let mut traffic = vec![Traffic::default(); plan.loops.len()];
     for (at, l) in apart.loops.iter().enumerate() {
-        let home = l.nodes.iter().find_map(|n| calls.home(*n));
-        if let Some(t) = home.and_then(|h| traffic.get_mut(h)) {
+        let first = l.nodes.iter().find_map(|n| calls.first_loop(*n));
+        if let Some(t) = first.and_then(|h| traffic.get_mut(h)) {
             *t = [*t, counting.traffic(at)].into_iter().sum();
         }
     }

@@ -2,7 +2,7 @@
 
 use super::text::{count, short};
 use super::{Call, Explanation, Flow, Place};
-use crate::picture::{self, Line, LineStyle, Node, NodeStyle, Picture};
+use crate::picture::{self, Line, LineStyle, NodeStyle, Picture, PictureNode};
 
 impl Explanation {
     /// Returns the graph for graphviz.
@@ -81,7 +81,7 @@ impl Explanation {
     }
 }
 
-fn node(call: &Call) -> Node {
+fn node(call: &Call) -> PictureNode {
     let at = short(call.loc);
     let (name, detail) = match call.place {
         Place::Input => (call.shape.clone(), format!("{} at {at}", call.name)),
@@ -92,7 +92,7 @@ fn node(call: &Call) -> Node {
         Place::Free => (None, NodeStyle::Free),
         Place::Loop(l) => (Some(l), NodeStyle::Computed),
     };
-    Node {
+    PictureNode {
         name,
         detail,
         boxed,

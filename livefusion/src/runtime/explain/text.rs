@@ -157,8 +157,8 @@ impl Explanation {
         }
         self.show_calls(f, (at, &calls), None, 4)?;
         if let Some(Recomputed { bytes, kept }) = l.recomputed {
-            let again = format!("{bytes} bytes' worth at nominal lengths");
-            writeln!(f, "  computes again: {again}, {kept} to keep it")?;
+            let price = format!("{bytes} bytes' worth at nominal lengths");
+            writeln!(f, "  rematerialises: {price}, {kept} to store it")?;
         }
         self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
         self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
@@ -244,13 +244,13 @@ impl Explanation {
             .max();
         let width = width.unwrap_or(0);
         for call in here.iter().map(|c| &self.calls[*c]) {
-            let again = if call.again.contains(&at) {
-                ", again"
+            let remat = if call.remat.contains(&at) {
+                ", rematerialised"
             } else {
                 ""
             };
             let loc = short(call.loc);
-            writeln!(f, "{:indent$}{:width$}  {loc}{again}", "", call.name)?;
+            writeln!(f, "{:indent$}{:width$}  {loc}{remat}", "", call.name)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! It holds the next unit, the prefix of each unit, and the sums joined after all units.
 
 use super::restart::{Found, Restart};
-use super::shape::Shape;
+use super::shape::ChunkedLoop;
 use crate::runtime::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, into_inner, lock};
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The frame is paused at the end of a chunk. A thread takes one *unit* at a time. A unit is one
 /// chunk, or several chunks if nothing is joined at their ends.
 pub struct Board<'a> {
-    pub shape: &'a Shape,
+    pub shape: &'a ChunkedLoop,
     pub kernel: &'a dyn Kernel,
     pub args: &'a [Arg<'a>],
     /// Minimum steps of a unit.
@@ -24,7 +24,7 @@ pub struct Board<'a> {
     /// Whether a segment was too long for such units.
     too_long: AtomicBool,
     /// Units that fit the capacity of arrays that begin short.
-    room: usize,
+    capacity: usize,
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame<'a>>>,
     claims: Mutex<Claims<'a>>,
@@ -77,7 +77,7 @@ struct Later {
 }
 
 /// Describes a unit that a thread has to run.
-pub struct Unit {
+pub struct WorkUnit {
     /// Its number.
     pub k: usize,
     /// Its number of steps.
@@ -110,11 +110,11 @@ impl<'a> Board<'a> {
     /// The frame is at the end of a chunk, or at a segment's beginning if units must begin there.
     /// `frames` has one frame more than the maximum number of threads.
     pub fn new(
-        shape: &'a Shape,
+        shape: &'a ChunkedLoop,
         restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
-        (unit, room): (u64, u64),
+        (unit, capacity): (u64, u64),
         mut frames: Vec<Frame<'a>>,
     ) -> Option<Board<'a>> {
         let frame = frames.pop()?;
@@ -137,7 +137,7 @@ impl<'a> Board<'a> {
             },
             restart,
             too_long: AtomicBool::new(false),
-            room: usize::try_from(room).unwrap_or(usize::MAX),
+            capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
             later: Mutex::new(Later {
                 at: 0,
                 values: shape.later.iter().map(value).collect(),
@@ -168,7 +168,7 @@ impl<'a> Board<'a> {
     }
 
     /// Claims the next unit.
-    pub fn claim(&self) -> Option<Unit> {
+    pub fn claim(&self) -> Option<WorkUnit> {
         let mut claims = lock(&self.claims);
         let Claims {
             next,
@@ -176,7 +176,7 @@ impl<'a> Board<'a> {
             ended,
             frame,
         } = &mut *claims;
-        let none = *next >= self.room || units.is_some_and(|n| *next >= n);
+        let none = *next >= self.capacity || units.is_some_and(|n| *next >= n);
         if *ended || none || self.is_over(*next) {
             return None;
         }
@@ -192,7 +192,7 @@ impl<'a> Board<'a> {
         }
         let k = *next;
         *next += 1;
-        Some(Unit {
+        Some(WorkUnit {
             k,
             steps: frame.words[1] - words[1],
             words,
@@ -245,7 +245,7 @@ impl<'a> Board<'a> {
     pub fn is_full(&self) -> bool {
         let claims = lock(&self.claims);
         let broken = self.over.load(Ordering::Acquire) != usize::MAX;
-        !claims.ended && !broken && claims.next >= self.room
+        !claims.ended && !broken && claims.next >= self.capacity
     }
 
     /// Tells whether the whole prefix of unit `k` is known.
@@ -260,7 +260,7 @@ impl<'a> Board<'a> {
     }
 
     /// Records the words at a unit's end as its sum of the next level.
-    pub fn offer(&self, unit: &mut Unit, end: &[u64]) {
+    pub fn offer(&self, unit: &mut WorkUnit, end: &[u64]) {
         let Some(chain) = self.chains.get(unit.level) else {
             return;
         };
@@ -288,7 +288,7 @@ impl<'a> Board<'a> {
     }
 
     /// Raises a unit to its next level, if its sum was joined.
-    pub fn lift(&self, unit: &mut Unit) -> bool {
+    pub fn lift(&self, unit: &mut WorkUnit) -> bool {
         let (Some(chain), Sum::Offered) = (self.chains.get(unit.level), &unit.sum) else {
             return false;
         };
@@ -317,7 +317,7 @@ impl<'a> Board<'a> {
     /// Records the sums of a unit that has run.
     pub fn deliver(&self, k: usize, words: &[u64]) {
         self.run.fetch_add(1, Ordering::Relaxed);
-        let Shape {
+        let ChunkedLoop {
             later: ids,
             own,
             plan,
@@ -409,10 +409,10 @@ impl<'a> Board<'a> {
     /// Allocates the private arrays of a unit, if memory allows.
     pub fn own_arrays(&self, whole: &[Option<Held<'_>>]) -> Option<Vec<Buffer>> {
         // Kernels may write a vector beyond the last element.
-        let room = self.unit as usize + 64;
+        let capacity = self.unit as usize + 64;
         let like = |(slot, _): &(usize, usize)| {
             let ty = whole.get(*slot)?.as_ref()?.ty();
-            Buffer::uncleared(ty, room)
+            Buffer::uncleared(ty, capacity)
         };
         self.shape.own.iter().map(like).collect()
     }

@@ -44,7 +44,7 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use pace::{Pace, Trial};
 use restart::{Found, Restart};
-use shape::{Flat, Shape, is_heavy};
+use shape::{ChunkedLoop, FlatLoop, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -67,8 +67,8 @@ const HEAVY_PART: u64 = 16;
 /// Caches the analysis of a loop, computed on demand.
 #[derive(Default)]
 pub struct Shapes {
-    shape: OnceLock<Option<Shape>>,
-    flat: OnceLock<Option<Flat>>,
+    shape: OnceLock<Option<ChunkedLoop>>,
+    flat: OnceLock<Option<FlatLoop>>,
     /// Whether less than a chunk can be worth sharing.
     heavy: OnceLock<bool>,
     /// Arrays that may begin short.
@@ -83,7 +83,7 @@ impl Shapes {
 }
 
 /// Describes one run of a loop.
-pub struct Run<'a> {
+pub struct LoopRun<'a> {
     pub engine: &'a Engine,
     pub kernel: &'a Arc<dyn Kernel>,
     pub program: &'a Loop,
@@ -173,7 +173,7 @@ pub fn called(engine: &Engine, helpers: usize) -> Team {
     Team::call(|| engine.pool(), helpers, || true)
 }
 
-impl Run<'_> {
+impl LoopRun<'_> {
     /// Runs a fresh frame to the loop's end.
     pub fn to_end(&self, frame: &mut Frame) -> Ended {
         let watch = self.engine.watch();
@@ -259,8 +259,8 @@ impl Run<'_> {
     }
 
     /// Returns the loop's shape, or none if its chunks run in order.
-    fn shape(&self) -> Option<&Shape> {
-        let find = || Shape::of(self.program, self.kernel.layout());
+    fn shape(&self) -> Option<&ChunkedLoop> {
+        let find = || ChunkedLoop::of(self.program, self.kernel.layout());
         self.shapes.shape.get_or_init(find).as_ref()
     }
 
@@ -275,7 +275,8 @@ impl Run<'_> {
     /// Returns the steps between checks: a chunk, or less if steps are heavy.
     fn grain(&self) -> u64 {
         let chunk = chunk_of(&**self.kernel);
-        let find = || is_heavy(self.program) && self.shape().is_some_and(Shape::joins_nothing);
+        let find =
+            || is_heavy(self.program) && self.shape().is_some_and(ChunkedLoop::joins_nothing);
         match self.shapes.heavy.get_or_init(find) {
             true => (chunk / HEAVY_PART).max(1),
             false => chunk,
@@ -283,14 +284,14 @@ impl Run<'_> {
     }
 
     /// Returns the loop's single counter, if it has one.
-    fn flat(&self) -> Option<&Flat> {
-        let find = || Flat::of(self.program, self.kernel.layout());
+    fn flat(&self) -> Option<&FlatLoop> {
+        let find = || FlatLoop::of(self.program, self.kernel.layout());
         self.shapes.flat.get_or_init(find).as_ref()
     }
 
     /// Returns the steps to the loop's bound, if known.
     fn to_bound(&self, frame: &Frame<'_>) -> Option<u64> {
-        let left = |flat: &Flat| flat.left(self.program, &frame.words, self.args);
+        let left = |flat: &FlatLoop| flat.left(self.program, &frame.words, self.args);
         self.flat().map(left)
     }
 
@@ -312,7 +313,7 @@ impl Run<'_> {
         });
     }
 
-    fn call(&self, shape: &Shape) -> Team {
+    fn call(&self, shape: &ChunkedLoop) -> Team {
         let helpers = self.engine.threads() - 1;
         let (kernel, passes) = (self.kernel.clone(), shape.passes());
         // Helpers compile the passes they need before they arrive.
@@ -334,7 +335,7 @@ impl Run<'_> {
     /// in order.
     fn together(
         &self,
-        shape: &Shape,
+        shape: &ChunkedLoop,
         restart: Option<&Restart>,
         team: &Team,
         frame: &mut Frame<'_>,
@@ -369,17 +370,18 @@ impl Run<'_> {
         {
             return ControlFlow::Break(Ended::By(ended));
         }
-        let room = frame.capacity() / longest;
+        let capacity = frame.capacity() / longest;
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it
         // writes, except in scratch arrays, of which each frame has its own. Where a kernel may
         // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
         let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
-        let board = |frames| Board::new(shape, restart, kernel, self.args, (unit, room), frames);
+        let board =
+            |frames| Board::new(shape, restart, kernel, self.args, (unit, capacity), frames);
         let Some(board) = frames.and_then(board) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         let mut trial = Trial::new(pace.alone(unit), self.engine.is_eager());
         let mut tick = |holds_none: bool| {
             if watch.is_cancelled() {
@@ -388,12 +390,12 @@ impl Run<'_> {
             if trial.fails(board.units_run()) {
                 board.close();
             }
-            let due = watch.progress.is_some() && told.elapsed() > SPAN;
+            let due = watch.progress.is_some() && reported.elapsed() > SPAN;
             // The callback may block, or wait for helper threads.
             if due && holds_none {
                 let run = board.units_run() as u64 * unit;
                 self.tell(watch, before + run, left.map(|l| l.saturating_sub(run)));
-                told = Instant::now();
+                reported = Instant::now();
             }
             due && !holds_none
         };

@@ -1,7 +1,7 @@
 //! Concurrency models of a team at a board: loops of few small chunks.
 
 use super::board::Board;
-use super::shape::Shape;
+use super::shape::ChunkedLoop;
 use super::team::Team;
 use super::{run, share_out};
 use crate::array::Array;
@@ -101,13 +101,13 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         let mut alone = Frame::new(kernel.layout());
         let expected = to_end(&mut alone);
 
-        let shape = Shape::of(&program, kernel.layout()).expect("chunks in any order");
+        let shape = ChunkedLoop::of(&program, kernel.layout()).expect("chunks in any order");
         let mut frame = Frame::new(kernel.layout());
         assert_eq!(
             run(&kernel, Pass::Emit, STEPS, &mut frame, &args),
             Outcome::Paused
         );
-        // SAFETY: as in `Run::together`.
+        // SAFETY: as in `LoopRun::together`.
         let frames = unsafe { frame.lend(kernel.layout(), HELPERS + 2) }.expect("memory");
         let restart = shape.restart.as_ref();
         let board = Board::new(&shape, restart, &kernel, &args, (STEPS, u64::MAX), frames)
@@ -200,7 +200,7 @@ fn all_leave_when_the_caller_stops_them() {
 }
 
 #[test]
-fn model_of_a_team_sent_home_runs_chunks_given_out() {
+fn model_of_a_dismissed_team_runs_chunks_given_out() {
     shared(&xs().scan(0, |a, b| a + b), ELEMENTS, But::Closed(2));
     shared(&xs().filter(|x| x.gt(0)), ELEMENTS, But::Closed(3));
 }

@@ -2,7 +2,7 @@
 //!
 //! At such a cut only the place must be known. Units need no sums, and nothing from scratch arrays.
 
-use super::shape::{Shape, is_known, ways_out};
+use super::shape::{ChunkedLoop, is_known, ways_out};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome};
 use loop_lang::Loop;
@@ -17,13 +17,13 @@ pub struct Restart {
     /// The word of the outer loop's counter.
     outer: usize,
     /// The inner loops, by their positions.
-    inner: Vec<(u64, Inner)>,
+    inner: Vec<(u64, InnerLoop)>,
     /// The groups that the first inner loop initialises.
     groups: Vec<GroupId>,
 }
 
 /// An inner loop.
-struct Inner {
+struct InnerLoop {
     /// The word of its counter.
     counter: usize,
     bound: Atom,
@@ -49,7 +49,7 @@ impl Restart {
         program: &Loop,
         layout: &Layout,
         plan: &ChunkPlan,
-        needs: Needs<'_>,
+        needs: UnitInputs<'_>,
     ) -> Option<Restart> {
         let [root] = program.roots[..] else {
             return None;
@@ -84,7 +84,7 @@ impl Restart {
             let counter = layout.word(counter)?;
             inner.push((
                 k,
-                Inner {
+                InnerLoop {
                     counter,
                     bound,
                     bound_word,
@@ -162,7 +162,13 @@ impl Restart {
     }
 
     /// Initialises the groups of a frame at a segment's beginning.
-    pub fn begin(&self, shape: &Shape, kernel: &dyn Kernel, words: &mut [u64], args: &[Arg<'_>]) {
+    pub fn begin(
+        &self,
+        shape: &ChunkedLoop,
+        kernel: &dyn Kernel,
+        words: &mut [u64],
+        args: &[Arg<'_>],
+    ) {
         shape.clear(kernel, &self.groups, words, args);
         let program = &shape.plan.program;
         for id in &self.groups {
@@ -174,7 +180,7 @@ impl Restart {
 }
 
 /// Lists the inputs of a loop's units.
-pub struct Needs<'a> {
+pub struct UnitInputs<'a> {
     /// Groups with prefixes, by level.
     pub first: &'a [(u32, Vec<GroupId>)],
     /// Groups joined after a unit has run.

@@ -1,7 +1,7 @@
 //! Shapes: the properties of a loop that decide how its chunks run in parallel.
 
 use super::chunk_of;
-use super::restart::{Needs, Restart};
+use super::restart::{Restart, UnitInputs};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
@@ -14,12 +14,12 @@ use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
 /// Describes a loop whose chunks may run in any order.
-pub struct Shape {
+pub struct ChunkedLoop {
     /// Its groups and how they are joined.
     pub plan: ChunkPlan,
     /// Its single counter, if groups form no strongly connected component. The counter then gives
     /// each chunk's place.
-    pub flat: Option<Flat>,
+    pub flat: Option<FlatLoop>,
     /// Groups whose prefix must be known before a chunk is emitted, by level.
     pub levels: Vec<(u32, Vec<GroupId>)>,
     /// Groups that start from identities in a chunk and are joined after it.
@@ -36,7 +36,7 @@ pub struct Shape {
 }
 
 /// Describes a loop with one counter that grows by one a step.
-pub struct Flat {
+pub struct FlatLoop {
     words: Vec<usize>,
     /// Whether it has an early exit.
     pub ends_early: bool,
@@ -44,9 +44,9 @@ pub struct Flat {
     bound_word: Option<usize>,
 }
 
-impl Shape {
+impl ChunkedLoop {
     /// Returns the shape of a loop, or none if its chunks run in order.
-    pub fn of(program: &Loop, layout: &Layout) -> Option<Shape> {
+    pub fn of(program: &Loop, layout: &Layout) -> Option<ChunkedLoop> {
         chunkable(program).ok()?;
         if joining_may_trap(program) {
             return None;
@@ -55,7 +55,7 @@ impl Shape {
         // A strongly connected component of groups is computed in order, in the pass that finds
         // places.
         let cycles = program.groups.iter().any(|g| g.cycle);
-        let flat = Flat::of(program, layout).filter(|_| !cycles);
+        let flat = FlatLoop::of(program, layout).filter(|_| !cycles);
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
         let ids = (0..program.groups.len()).map(GroupId::new);
         let later: Vec<GroupId> = ids.filter(|id| counts(*id)).collect();
@@ -99,7 +99,7 @@ impl Shape {
             }
         }
         let kept = kept_from_groups(program, &plan.roles);
-        let needs = Needs {
+        let needs = UnitInputs {
             first: &levels,
             later: &later,
             keeps: kept.0 || !own.is_empty(),
@@ -108,7 +108,7 @@ impl Shape {
         if plan.begins_with_root && restart.is_none() {
             return None;
         }
-        Some(Shape {
+        Some(ChunkedLoop {
             restart,
             kept,
             flat,
@@ -204,9 +204,9 @@ impl Shape {
     }
 }
 
-impl Flat {
+impl FlatLoop {
     /// Returns the single counter of a loop, if it has one.
-    pub fn of(program: &Loop, layout: &Layout) -> Option<Flat> {
+    pub fn of(program: &Loop, layout: &Layout) -> Option<FlatLoop> {
         let loops = program.rates.iter().enumerate();
         let mut loops = loops.filter(|(_, r)| !r.kind.is_sub());
         let (Some((root, rate)), None) = (loops.next(), loops.next()) else {
@@ -216,7 +216,7 @@ impl Flat {
             return None;
         };
         let held = layout.held.iter().filter(|h| h.0 == counter).map(|h| h.1);
-        Some(Flat {
+        Some(FlatLoop {
             ends_early: ways_out(program, RateId::new(root)) > 1,
             words: layout.word(counter).into_iter().chain(held).collect(),
             bound,

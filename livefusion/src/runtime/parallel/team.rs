@@ -43,17 +43,17 @@ struct Gate {
 enum Door {
     /// The caller may still admit helpers.
     Shut,
-    Open(Shared),
+    Open(SharedWork),
     /// There is no more work.
     Closed,
 }
 
 /// The caller's work.
 #[derive(Clone, Copy)]
-struct Shared(*const Work);
+struct SharedWork(*const Work);
 
 // SAFETY: `Work` is `Sync`, and `Team::share` lets nobody use it after it has returned.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedWork {}
 
 impl Team {
     /// Calls helper threads from this thread's pool or the engine's.
@@ -121,7 +121,7 @@ impl Team {
         let work: *const Work =
             unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static Work>(work) };
         let closing = Closing(&self.0);
-        self.0.set(Door::Open(Shared(work)));
+        self.0.set(Door::Open(SharedWork(work)));
         let result = own();
         drop(closing);
         result
@@ -186,7 +186,7 @@ impl Helper {
                 }
                 Door::Shut => {}
                 Door::Closed => return,
-                Door::Open(Shared(work)) => {
+                Door::Open(SharedWork(work)) => {
                     // Counted before the lock is released, so the closing thread sees it.
                     gate.inside.fetch_add(1, Ordering::Relaxed);
                     let leaving = Leaving(gate);

@@ -1,6 +1,6 @@
 //! The Loop language's golden loops give the same results on several threads.
 
-use super::{Ended, Run, Shapes};
+use super::{Ended, LoopRun, Shapes};
 use crate::Engine;
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Outcome, Value};
 use livefusion_interp::InterpBackend;
@@ -34,9 +34,9 @@ fn golden() -> Vec<(String, Loop)> {
 }
 
 /// A pseudorandom number generator.
-struct Numbers(u64);
+struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self
             .0
@@ -76,7 +76,7 @@ impl Owned {
 fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
     let rows = program.rates.iter().filter(|r| r.kind.is_uniform());
     let rows: Vec<_> = rows.filter_map(|r| r.kind.bound()?.var()).collect();
-    let mut numbers = Numbers(seed);
+    let mut numbers = RandomNumbers(seed);
     let mut len = 100 + numbers.below(1500) as usize;
     let owned = program.params.iter().map(|p| match program.ty(p.var) {
         Type::Scalar(ty) => {
@@ -105,7 +105,7 @@ fn ended(program: &Loop, engine: &Engine, owned: &[Owned]) -> (Outcome, Vec<Stri
     let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
     let backend = InterpBackend::with_chunk(CHUNK);
     let kernel = backend.compile(program).expect("it verifies");
-    let run = Run {
+    let run = LoopRun {
         engine,
         kernel: &kernel,
         program,
@@ -176,7 +176,7 @@ fn nobody_is_called_in_on_account_of_a_bound_that_may_not_be_reached() {
         let kernel = backend.compile(&program).expect("it verifies");
         let owned = arguments(&program, 1);
         let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
-        let run = Run {
+        let run = LoopRun {
             engine: &engine,
             kernel: &kernel,
             program: &program,

@@ -3,7 +3,7 @@
 //! A worker takes units in order, finds their prefixes, runs them, and moves appended elements to
 //! their destination.
 
-use super::board::{Board, Sum, Unit};
+use super::board::{Board, Sum, WorkUnit};
 use super::run;
 use crate::runtime::sync::Wait;
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
@@ -20,7 +20,7 @@ pub struct Worker<'b, 'a> {
     /// The loop's arrays, where units append to private arrays.
     whole: Vec<Option<Held<'a>>>,
     /// Units that wait for their prefix.
-    ahead: VecDeque<Unit>,
+    ahead: VecDeque<WorkUnit>,
     /// Units whose elements wait for their destination.
     appended: VecDeque<Appended>,
     spare: Vec<Vec<Buffer>>,
@@ -143,9 +143,9 @@ impl<'b, 'a> Worker<'b, 'a> {
         let pass = Pass::Summary { level: *level };
         let outcome = run(board.kernel, pass, board.unit, &mut self.frame, board.args);
         let end = &self.frame.words;
-        let told =
+        let is_summed =
             outcome == Outcome::Paused && board.shape.tells(board.kernel, ids, &unit.words, end);
-        match told {
+        match is_summed {
             true => board.offer(unit, end),
             false => unit.sum = Sum::Bound,
         }

@@ -1,7 +1,7 @@
 //! Floating: finds the binding regions of each term, from users to operands.
 
-use super::guard::{Shared, dependents, each_operand, users};
-use super::{Item, OUTER, Placement, Region, RegionId, Regions};
+use super::guard::{GuardedTerm, dependents, each_operand, users};
+use super::{OUTER, Region, RegionId, RegionItem, Regions, TermPlacement};
 use crate::ast::{Body, Term, TermId};
 use crate::error::ErrorKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,16 +33,18 @@ fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
 
 /// The terms that the test of a condition depends on.
 fn terms_of_tests(body: &Body) -> Vec<bool> {
-    let mut is_asked = vec![false; body.terms.len()];
+    let mut is_in_test = vec![false; body.terms.len()];
     for (i, data) in body.terms.iter().enumerate().rev() {
         if let Term::Cond(test, ..) = data.term {
-            is_asked[test.index()] = true;
+            is_in_test[test.index()] = true;
         }
-        if is_asked[i] {
-            each_operand(body, TermId(i as u32), &mut |a| is_asked[a.index()] = true);
+        if is_in_test[i] {
+            each_operand(body, TermId(i as u32), &mut |a| {
+                is_in_test[a.index()] = true
+            });
         }
     }
-    is_asked
+    is_in_test
 }
 
 /// The lowest of the terms that belong to each loop.
@@ -57,26 +59,26 @@ fn first_terms(body: &Body, loop_of: fn(&Term) -> Option<u32>) -> Vec<Option<Ter
 }
 /// The condition to enter a region from the region around it.
 #[derive(Clone, Copy)]
-pub(super) enum Entry {
+pub(super) enum RegionEntry {
     /// A test has this value.
     Arm(TermId, bool),
     /// Always: the test of a loop runs at least once.
     Test(u32),
-    /// A guard holds, by position in [`Placer::shared`].
+    /// A guard holds, by position in [`TermPlacer::shared`].
     Guard(u32),
     /// Once per iteration of a loop.
     Step,
 }
 
-pub(super) struct Placer {
-    pub placement: Placement,
+pub(super) struct TermPlacer {
+    pub placement: TermPlacement,
     /// The entry condition of each region.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RegionEntry>,
     /// The regions of the users of each term, as found so far.
     uses: Vec<Regions>,
     may_trap: Vec<bool>,
     /// Whether a test depends on each term.
-    is_asked: Vec<bool>,
+    is_in_test: Vec<bool>,
     /// The innermost loop that a term varies with.
     inside: Vec<Option<u32>>,
     loop_regions: Vec<Regions>,
@@ -87,7 +89,7 @@ pub(super) struct Placer {
     /// The number of used results of each loop.
     used_results: Vec<u32>,
     /// Terms that are bound once, before the arms that use them; none if each arm binds its own.
-    pub shared: Option<Vec<Shared>>,
+    pub shared: Option<Vec<GuardedTerm>>,
     /// The dependents of each term: terms with it as an operand or as a test of their guard. Empty
     /// before the first guard is tried.
     users: Vec<Vec<TermId>>,
@@ -95,22 +97,22 @@ pub(super) struct Placer {
     most_copies: usize,
 }
 
-impl Placer {
+impl TermPlacer {
     /// Creates an empty placement.
     pub fn new(
         body: &Body,
         may_trap: Vec<bool>,
-        shared: Option<Vec<Shared>>,
+        shared: Option<Vec<GuardedTerm>>,
         most_copies: usize,
-    ) -> Placer {
+    ) -> TermPlacer {
         let mut used_results = vec![0; body.loops.len()];
         for data in &body.terms {
             if let Term::LoopResult(l, _) = data.term {
                 used_results[l as usize] += 1;
             }
         }
-        Placer {
-            placement: Placement {
+        TermPlacer {
+            placement: TermPlacement {
                 regions: vec![Region {
                     parent: OUTER,
                     depth: 0,
@@ -120,10 +122,10 @@ impl Placer {
                 arms: FxHashMap::default(),
                 loops: FxHashMap::default(),
             },
-            entries: vec![Entry::Step],
+            entries: vec![RegionEntry::Step],
             uses: vec![Regions::new(); body.terms.len()],
             may_trap,
-            is_asked: terms_of_tests(body),
+            is_in_test: terms_of_tests(body),
             inside: innermost_loops(body),
             loop_regions: vec![Regions::new(); body.loops.len()],
             first_result: first_terms(body, |t| match t {
@@ -173,7 +175,7 @@ impl Placer {
         Ok(())
     }
 
-    fn region(&mut self, parent: RegionId, entry: Entry) -> RegionId {
+    fn region(&mut self, parent: RegionId, entry: RegionEntry) -> RegionId {
         self.entries.push(entry);
         let depth = self.placement.regions[parent.0 as usize].depth + 1;
         self.placement.regions.push(Region {
@@ -242,7 +244,7 @@ impl Placer {
     /// around a loop whose test uses the term.
     fn certain(&self, t: TermId, uses: Regions) -> Regions {
         if let [at] = uses.as_slice()
-            && !matches!(self.entries[at.0 as usize], Entry::Test(_))
+            && !matches!(self.entries[at.0 as usize], RegionEntry::Test(_))
         {
             return uses;
         }
@@ -257,12 +259,12 @@ impl Placer {
             }
             let parent = self.placement.regions[at.0 as usize].parent;
             let is_certain = match self.entries[at.0 as usize] {
-                Entry::Arm(test, taken) => {
+                RegionEntry::Arm(test, taken) => {
                     arms.insert((parent, test, taken));
                     arms.contains(&(parent, test, !taken))
                 }
-                Entry::Test(l) => self.first_var[l as usize].is_none_or(|v| t < v),
-                Entry::Guard(_) | Entry::Step => false,
+                RegionEntry::Test(l) => self.first_var[l as usize].is_none_or(|v| t < v),
+                RegionEntry::Guard(_) | RegionEntry::Step => false,
             };
             if is_certain {
                 all.push(parent);
@@ -278,14 +280,14 @@ impl Placer {
     ///
     /// Tests have no copies, so that guards before the arms can evaluate them.
     fn has_copies(&self, body: &Body, t: TermId, uses: &[RegionId]) -> bool {
-        let is_asked = match body.terms[t.index()].term {
+        let is_costly = match body.terms[t.index()].term {
             Term::Cond(test, ..) => self.may_trap[test.index()],
             _ => false,
         };
         let mut pairs = uses.iter().enumerate();
         uses.len() <= self.most_copies
-            && !is_asked
-            && !self.is_asked[t.index()]
+            && !is_costly
+            && !self.is_in_test[t.index()]
             && pairs.all(|(k, a)| uses[..k].iter().all(|b| self.exclude(*a, *b)))
     }
 
@@ -301,7 +303,9 @@ impl Placer {
             entry
         });
         match (a, b) {
-            (Some(Entry::Arm(a, then)), Some(Entry::Arm(b, other))) => a == b && then != other,
+            (Some(RegionEntry::Arm(a, then)), Some(RegionEntry::Arm(b, other))) => {
+                a == b && then != other
+            }
             _ => false,
         }
     }
@@ -331,8 +335,8 @@ impl Placer {
         for x in &tests {
             self.users[x.index()].push(t);
         }
-        let inside = self.region(at, Entry::Guard(number));
-        self.shared.get_or_insert_default().push(Shared {
+        let inside = self.region(at, RegionEntry::Guard(number));
+        self.shared.get_or_insert_default().push(GuardedTerm {
             term: t,
             at,
             uses,
@@ -347,7 +351,7 @@ impl Placer {
     fn tests_known(
         &self,
         body: &Body,
-        shared: &[Shared],
+        shared: &[GuardedTerm],
         (t, at): (TermId, RegionId),
         uses: &[RegionId],
     ) -> Option<(Vec<TermId>, Vec<TermId>)> {
@@ -356,9 +360,9 @@ impl Placer {
             let mut inner = *used;
             while inner != at {
                 match self.entries[inner.0 as usize] {
-                    Entry::Arm(test, _) => tests.push(test),
-                    Entry::Guard(k) => tests.extend_from_slice(&shared[k as usize].tests),
-                    Entry::Test(_) | Entry::Step => return None,
+                    RegionEntry::Arm(test, _) => tests.push(test),
+                    RegionEntry::Guard(k) => tests.extend_from_slice(&shared[k as usize].tests),
+                    RegionEntry::Test(_) | RegionEntry::Step => return None,
                 }
                 inner = self.placement.regions[inner.0 as usize].parent;
             }
@@ -390,13 +394,13 @@ impl Placer {
     }
 
     /// Whether a term is computed before a region, on each path that enters the region.
-    fn is_bound_around(&self, shared: &[Shared], t: TermId, at: RegionId) -> bool {
+    fn is_bound_around(&self, shared: &[GuardedTerm], t: TermId, at: RegionId) -> bool {
         let is_around = |r: RegionId| {
-            let home = match self.entries[r.0 as usize] {
-                Entry::Guard(k) if shared[k as usize].term == t => shared[k as usize].at,
+            let bound_at = match self.entries[r.0 as usize] {
+                RegionEntry::Guard(k) if shared[k as usize].term == t => shared[k as usize].at,
                 _ => r,
             };
-            self.meet(home, at) == home
+            self.meet(bound_at, at) == bound_at
         };
         let settled = &self.placement.regions_of[t.index()];
         let found = &self.uses[t.index()];
@@ -418,7 +422,7 @@ impl Placer {
     fn float(&mut self, body: &Body, t: TermId, region: RegionId) {
         match &body.terms[t.index()].term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => {}
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Assert(_, args) => {
                 args.iter().for_each(|a| self.used(*a, region));
             }
             Term::At { index, .. } => self.used(*index, region),
@@ -426,8 +430,8 @@ impl Placer {
                 let arms = match self.arms_of_next(body, t, *c, region) {
                     Some(arms) => arms,
                     None => {
-                        let [then, other] =
-                            [true, false].map(|taken| self.region(region, Entry::Arm(*c, taken)));
+                        let [then, other] = [true, false]
+                            .map(|taken| self.region(region, RegionEntry::Arm(*c, taken)));
                         (then, other)
                     }
                 };
@@ -491,8 +495,8 @@ impl Placer {
         self.loop_regions[l as usize] = regions.clone();
         for region in regions {
             // The step runs after the test of the same iteration and can use the terms bound there.
-            let test = self.region(region, Entry::Test(l));
-            let step = self.region(test, Entry::Step);
+            let test = self.region(region, RegionEntry::Test(l));
+            let step = self.region(test, RegionEntry::Step);
             self.placement.loops.insert((l, region), (test, step));
             scalar_loop.start.iter().for_each(|s| self.used(*s, region));
             self.used(scalar_loop.test, test);
@@ -514,7 +518,7 @@ impl Placer {
                     }
                     Term::Param(_) | Term::Lit(_) | Term::LoopResult(..) => continue,
                     Term::Cond(..) if self.is_later_field(t, region) => continue,
-                    _ => Item::Term(t),
+                    _ => RegionItem::Term(t),
                 };
                 self.placement.regions[region.0 as usize].items.push(item);
             }
@@ -525,7 +529,7 @@ impl Placer {
                 for region in self.loop_regions[l as usize].clone() {
                     self.placement.regions[region.0 as usize]
                         .items
-                        .push(Item::Loop(l));
+                        .push(RegionItem::Loop(l));
                 }
             }
         }

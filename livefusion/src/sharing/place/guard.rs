@@ -23,7 +23,7 @@
 //! loops are not copied. Where the division would fail, the original test fails too, is not
 //! computed, or the guard already holds.
 
-use super::float::{Entry, Placer};
+use super::float::{RegionEntry, TermPlacer};
 use super::{RegionId, Regions};
 use crate::ast::{Args, Body, Parts, ScalarLoop, Term, TermData, TermId};
 use loop_lang::op::Op;
@@ -31,7 +31,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A term that is bound once for several arms.
-pub(super) struct Shared {
+pub(super) struct GuardedTerm {
     pub term: TermId,
     /// The region of its guard.
     pub at: RegionId,
@@ -87,7 +87,7 @@ pub(super) fn dependents(users: &[Vec<TermId>], on: TermId) -> FxHashSet<TermId>
 }
 
 /// Builds the body in which the shared terms have guards.
-pub(super) fn guarded(body: &Body, results: &[TermId], p: &Placer) -> Guarded {
+pub(super) fn guarded(body: &Body, results: &[TermId], p: &TermPlacer) -> Guarded {
     let shared = p.shared.as_deref().unwrap_or_default();
     let mut maker = Maker::new(body, shared);
     for k in 0..shared.len() {
@@ -112,7 +112,7 @@ struct Maker {
 
 impl Maker {
     /// The body with placeholders for the guards, one after the other. Users already refer to them.
-    fn new(body: &Body, shared: &[Shared]) -> Maker {
+    fn new(body: &Body, shared: &[GuardedTerm]) -> Maker {
         let given = body.terms.len();
         let mut seen: Vec<TermId> = (0..given as u32).map(TermId).collect();
         for (k, s) in shared.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Maker {
     }
 
     /// Builds the guard of a shared term.
-    fn guard(&mut self, p: &Placer, shared: &[Shared], k: usize) {
+    fn guard(&mut self, p: &TermPlacer, shared: &[GuardedTerm], k: usize) {
         let s = &shared[k];
         let ty = self.body.ty(s.term);
         let zero = self.add(Term::Lit(Const::zero(ty)), ty);
@@ -180,7 +180,7 @@ impl Maker {
 
     /// Copies the terms of a guard's tests, with zero for the shared term. The keys are the terms
     /// that users refer to.
-    fn copies(&mut self, s: &Shared, zero: TermId) -> FxHashMap<TermId, TermId> {
+    fn copies(&mut self, s: &GuardedTerm, zero: TermId) -> FxHashMap<TermId, TermId> {
         let mut copies = FxHashMap::default();
         copies.insert(self.seen[s.term.index()], zero);
         for t in &s.slice {
@@ -236,7 +236,7 @@ impl Maker {
     /// copies.
     fn way(
         &mut self,
-        p: &Placer,
+        p: &TermPlacer,
         at: RegionId,
         used: RegionId,
         copies: &mut FxHashMap<TermId, TermId>,
@@ -250,12 +250,14 @@ impl Maker {
         // From the outermost test on, so that neighbouring paths share their prefixes.
         let mut way = None;
         for entry in tests.into_iter().rev() {
-            let asked = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
+            let copied = |seen: TermId| copies.get(&seen).copied().unwrap_or(seen);
             let holds = match entry {
-                Entry::Arm(test, true) => asked(self.seen[test.index()]),
-                Entry::Arm(test, false) => self.logic(Op::Not, &[asked(self.seen[test.index()])]),
-                Entry::Guard(k) => self.need(self.needs[k as usize], copies),
-                Entry::Test(_) | Entry::Step => continue,
+                RegionEntry::Arm(test, true) => copied(self.seen[test.index()]),
+                RegionEntry::Arm(test, false) => {
+                    self.logic(Op::Not, &[copied(self.seen[test.index()])])
+                }
+                RegionEntry::Guard(k) => self.need(self.needs[k as usize], copies),
+                RegionEntry::Test(_) | RegionEntry::Step => continue,
             };
             way = Some(match way {
                 Some(way) => self.logic(Op::And, &[way, holds]),

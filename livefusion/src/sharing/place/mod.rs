@@ -30,12 +30,12 @@ mod show;
 
 use crate::ast::{Body, Term, TermId, may_trap};
 use crate::error::ErrorKind;
-use float::Placer;
+use float::TermPlacer;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// Identifies a region of a body by position in [`Placement::regions`].
+/// Identifies a region of a body by position in [`TermPlacement::regions`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RegionId(pub u32);
 
@@ -54,12 +54,12 @@ pub struct Region {
     /// Nesting depth.
     pub depth: u32,
     /// Items bound here, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<RegionItem>,
 }
 
 /// Names a binding of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Item {
+pub enum RegionItem {
     /// A term.
     Term(TermId),
     /// A scalar loop.
@@ -68,7 +68,7 @@ pub enum Item {
 
 /// Holds the binding regions of all terms and loops.
 #[derive(Clone, Debug, Default)]
-pub struct Placement {
+pub struct TermPlacement {
     /// Regions; the first is the body.
     pub regions: Vec<Region>,
     /// The regions in which each term is bound, empty for unused terms. Only a term that may trap
@@ -83,7 +83,7 @@ pub struct Placement {
 /// Usually there is one.
 pub type Regions = SmallVec<[RegionId; 1]>;
 
-impl Placement {
+impl TermPlacement {
     /// Returns the arms (then, else) of a condition that is bound in a region.
     pub fn arms(&self, t: TermId, region: RegionId) -> Option<(RegionId, RegionId)> {
         self.arms.get(&(t, region)).copied()
@@ -113,18 +113,18 @@ impl Placement {
 
 /// Holds a placed body.
 #[derive(Clone, Debug)]
-pub struct Placed<'b> {
+pub struct PlacedBody<'b> {
     /// The body with guards for terms that several arms share.
     pub body: Cow<'b, Body>,
     /// The requested results.
     pub results: Vec<TermId>,
     /// The placement of all terms.
-    pub placement: Placement,
+    pub placement: TermPlacement,
     /// The original term of each term; none if there are no guards.
     origins: Option<Vec<Option<TermId>>>,
 }
 
-impl Placed<'_> {
+impl PlacedBody<'_> {
     /// Returns the original term.
     ///
     /// None for a term of a guard.
@@ -139,7 +139,7 @@ impl Placed<'_> {
 /// Places the terms that the body's results need.
 ///
 /// Errors: as [`place_results`].
-pub fn place(body: &Body) -> Result<Placed<'_>, ErrorKind> {
+pub fn place(body: &Body) -> Result<PlacedBody<'_>, ErrorKind> {
     place_results(body, &body.results, &|_, _| false)
 }
 
@@ -153,7 +153,7 @@ pub fn place_results<'b>(
     body: &'b Body,
     results: &[TermId],
     traps: &dyn Fn(u32, u32) -> bool,
-) -> Result<Placed<'b>, ErrorKind> {
+) -> Result<PlacedBody<'b>, ErrorKind> {
     let within = |most_copies| place_within(body, results, traps, most_copies);
     within(MOST_COPIES).or_else(|_| within(1))
 }
@@ -164,20 +164,20 @@ fn place_within<'b>(
     results: &[TermId],
     traps: &dyn Fn(u32, u32) -> bool,
     most_copies: usize,
-) -> Result<Placed<'b>, ErrorKind> {
+) -> Result<PlacedBody<'b>, ErrorKind> {
     let may_trap = trapping_terms(body, &[], traps);
-    let mut p = Placer::new(body, may_trap, Some(vec![]), most_copies);
+    let mut p = TermPlacer::new(body, may_trap, Some(vec![]), most_copies);
     p.float_all(body, results)?;
-    let mut placed = Placed {
+    let mut placed = PlacedBody {
         body: Cow::Borrowed(body),
         results: results.to_vec(),
-        placement: Placement::default(),
+        placement: TermPlacement::default(),
         origins: None,
     };
     if p.shared.as_ref().is_some_and(|shared| !shared.is_empty()) {
         let guarded = guard::guarded(body, results, &p);
         let may_trap = trapping_terms(&guarded.body, &guarded.origins, traps);
-        p = Placer::new(&guarded.body, may_trap, None, 1);
+        p = TermPlacer::new(&guarded.body, may_trap, None, 1);
         p.float_all(&guarded.body, &guarded.results)?;
         placed.body = Cow::Owned(guarded.body);
         placed.results = guarded.results;

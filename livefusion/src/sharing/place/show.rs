@@ -1,6 +1,6 @@
 //! Placed bodies as text: nested lets.
 
-use super::{Item, OUTER, Placement, RegionId, place};
+use super::{OUTER, RegionId, RegionItem, TermPlacement, place};
 use crate::ast::{Body, Term, TermId};
 use std::fmt::{self, Write};
 
@@ -34,11 +34,11 @@ fn operand(body: &Body, t: TermId) -> String {
     }
 }
 
-fn show_region(body: &Body, p: &Placement, region: RegionId, indent: usize, out: &mut String) {
+fn show_region(body: &Body, p: &TermPlacement, region: RegionId, indent: usize, out: &mut String) {
     let pad = "  ".repeat(indent);
     for item in &p.regions[region.0 as usize].items {
         match item {
-            Item::Loop(l) => {
+            RegionItem::Loop(l) => {
                 let scalar_loop = &body.loops[*l as usize];
                 let start: Vec<_> = scalar_loop
                     .start
@@ -60,14 +60,14 @@ fn show_region(body: &Body, p: &Placement, region: RegionId, indent: usize, out:
                     let _ = writeln!(out, "{pad}    in {}", next.join(", "));
                 }
             }
-            Item::Term(t) => show_term(body, p, *t, region, indent, out),
+            RegionItem::Term(t) => show_term(body, p, *t, region, indent, out),
         }
     }
 }
 
 fn show_term(
     body: &Body,
-    p: &Placement,
+    p: &TermPlacement,
     t: TermId,
     region: RegionId,
     indent: usize,
@@ -84,10 +84,10 @@ fn show_term(
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
             let _ = writeln!(out, "{pad}let {name} = flat {}", args.join(" "));
         }
-        Term::Ensure(ensure, args) => {
+        Term::Assert(assert, args) => {
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
-            let (ensure, args) = (ensure.name(), args.join(" "));
-            let _ = writeln!(out, "{pad}let {name} = ensure {ensure} {args}");
+            let (assert, args) = (assert.name(), args.join(" "));
+            let _ = writeln!(out, "{pad}let {name} = assert {assert} {args}");
         }
         Term::Scalar { capture, field } => {
             let _ = writeln!(out, "{pad}let {name} = capture {capture}.{field}");
@@ -111,7 +111,7 @@ fn show_term(
 
 fn show_cond(
     body: &Body,
-    p: &Placement,
+    p: &TermPlacement,
     (t, region): (TermId, RegionId),
     test: TermId,
     indent: usize,

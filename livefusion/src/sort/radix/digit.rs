@@ -109,7 +109,7 @@ impl Digit {
         if len <= super::SOME {
             return None;
         }
-        let apart = told_apart(bits, len, key);
+        let apart = distinguishing(bits, len, key);
         let is_skewed = apart > SPREAD + 3;
         if is_skewed && len <= SKEWED {
             return None;
@@ -127,7 +127,7 @@ impl Digit {
 
 /// Estimates the leading bits needed to distinguish two close keys, as a median over sorted
 /// samples.
-fn told_apart(bits: VaryingBits, len: usize, key: impl Fn(usize) -> u64) -> u32 {
+fn distinguishing(bits: VaryingBits, len: usize, key: impl Fn(usize) -> u64) -> u32 {
     let mut sample: [u64; SAMPLE] = array::from_fn(|k| key((2 * k + 1) * (len / (2 * SAMPLE))));
     sample.sort_unstable();
     let pairs = sample.array_windows().filter(|[a, b]| a != b);

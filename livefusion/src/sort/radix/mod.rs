@@ -377,13 +377,13 @@ fn sort<W: Word>(words: &mut [W], scratch: &mut [W], rest: u64) {
 /// Sorts words by all digits, from the lowest one up.
 fn by_digits<W: Word>(words: &mut [W], scratch: &mut [W], bits: VaryingBits) {
     let mut digits = Digits::new(words, |_, word| word, bits);
-    let (mut from, mut to, mut is_home) = (words, scratch, true);
+    let (mut from, mut to, mut is_in_place) = (words, scratch, true);
     for (digit, counts) in digits.needed() {
         scatter(from, |_, word| word, digit, counts, to);
         std::mem::swap(&mut from, &mut to);
-        is_home = !is_home;
+        is_in_place = !is_in_place;
     }
-    if !is_home {
+    if !is_in_place {
         to.copy_from_slice(from);
     }
 }

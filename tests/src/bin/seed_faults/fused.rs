@@ -96,8 +96,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "a part that goes by the elements of an earlier one carries nothing",
         file: "fusion/phases.rs",
-        sound: "let again = family == Some(adding.family) && parts.iter().all(is_elementwise);",
-        faulty: "let again = family == Some(adding.family);",
+        sound: "let is_recomputed = family == Some(adding.family) && parts.iter().all(is_elementwise);",
+        faulty: "let is_recomputed = family == Some(adding.family);",
     },
     Fault {
         what: "a scalar is captured where an earlier phase has folded it",
@@ -119,7 +119,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what runs for an exit alone is as long in need as the others",
-        file: "lower/placement/exits/asked.rs",
+        file: "lower/placement/exits/demand.rs",
         sound: "(Needed::Always, Some(class)) => Needed::While(smallvec![class]),",
         faulty: "(Needed::Always, Some(class)) if class.to_string().is_empty() => Needed::While(smallvec![class]),",
     },
@@ -131,7 +131,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "who asks for less decides how long something is needed",
-        file: "lower/placement/exits/asked.rs",
+        file: "lower/placement/exits/demand.rs",
         sound: "(_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
         faulty: "(Needed::While(_), Needed::Always) => {} (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
     },
@@ -149,31 +149,31 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "a zip may wait for what runs along with its sides",
-        file: "fusion/sides/guests.rs",
-        sound: "!may_end && !self.waits(graph, rates, twins, zip)",
+        file: "fusion/sides/co_consumers.rs",
+        sound: "!may_end && !self.waits(graph, rates, equal_zips, zip)",
         faulty: "!may_end",
     },
     Fault {
-        what: "guests run along with a zip that may be left early",
-        file: "fusion/sides/guests.rs",
-        sound: "!may_end && !self.waits(graph, rates, twins, zip)",
-        faulty: "!self.waits(graph, rates, twins, zip)",
+        what: "co-consumers run along with a zip that may be left early",
+        file: "fusion/sides/co_consumers.rs",
+        sound: "!may_end && !self.waits(graph, rates, equal_zips, zip)",
+        faulty: "!self.waits(graph, rates, equal_zips, zip)",
     },
     Fault {
-        what: "guests use what is behind an end on a side",
-        file: "fusion/sides/guests.rs",
+        what: "co-consumers use what is behind an end on a side",
+        file: "fusion/sides/co_consumers.rs",
         sound: "captured || !used.iter().all(has)",
         faulty: "captured",
     },
     Fault {
         what: "results are below a side that ends apart",
-        file: "fusion/sides/guests.rs",
-        sound: "let shared_inside = inside.is_shared || inside.has_twins(rates);",
-        faulty: "let shared_inside = inside.has_twins(rates);",
+        file: "fusion/sides/co_consumers.rs",
+        sound: "let shared_inside = inside.is_shared || inside.has_equal_zips(rates);",
+        faulty: "let shared_inside = inside.has_equal_zips(rates);",
     },
     Fault {
-        what: "guests are of several classes",
-        file: "fusion/sides/guests.rs",
+        what: "co-consumers are of several classes",
+        file: "fusion/sides/co_consumers.rs",
         sound: "if one.is_some_and(|one| one != class) { return None; }",
         faulty: "",
     },
@@ -204,18 +204,18 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "what runs against its loop is written from the front",
         file: "lower/emission/elements.rs",
-        sound: "let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);",
-        faulty: "let mirrored = false;",
+        sound: "let reversed = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);",
+        faulty: "let reversed = false;",
     },
     Fault {
-        what: "a mirror reads memory forwards",
+        what: "a reversed loop reads memory forwards",
         file: "lower/scope.rs",
-        sound: "mirrored: !self.runs_against(id) && !self.is_made_once(field.0),",
-        faulty: "mirrored: self.runs_against(field.0) && !self.is_made_once(field.0),",
+        sound: "reversed: !self.runs_against(id) && !self.is_made_once(field.0),",
+        faulty: "reversed: self.runs_against(field.0) && !self.is_made_once(field.0),",
     },
     Fault {
         what: "a scan may run against another",
-        file: "fusion/mirror.rs",
+        file: "fusion/reversed.rs",
         sound: "!(same && other)",
         faulty: "!(same && other) || true",
     },
@@ -262,7 +262,7 @@ pub(super) const FAULTS: &[Fault] = &[
         faulty: "let args: Vec<Atom> = right.iter().chain(&left)",
     },
     Fault {
-        what: "a side of zip_shortest that ends is asked again",
+        what: "a side of zip_shortest that ends is advanced again",
         file: "lower/emission/blocks.rs",
         sound: "_ => sides::end_apart(self.scope.graph, s.zip),",
         faulty: "_ => false,",
@@ -274,8 +274,8 @@ pub(super) const FAULTS: &[Fault] = &[
         faulty: "Kind::Append => false,",
     },
     Fault {
-        what: "guests run along with sides that end apart",
-        file: "fusion/sides/guests.rs",
+        what: "co-consumers run along with sides that end apart",
+        file: "fusion/sides/co_consumers.rs",
         sound: "if end_apart(graph, zip) { return false; }",
         faulty: "",
     },
@@ -324,8 +324,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "what a merge computes on the spot has the length of what nobody keeps",
         file: "lower/cursor.rs",
-        sound: "makers.find_map(|n| generate::length_of_pulled(&p.scope, n))",
-        faulty: "makers.find_map(|n| generate::length_of_pulled(&p.scope, n)).filter(|_| false)",
+        sound: "makers.find_map(|n| generate::length_of_inlined(&p.scope, n))",
+        faulty: "makers.find_map(|n| generate::length_of_inlined(&p.scope, n)).filter(|_| false)",
     },
     Fault {
         what: "lengths of zipped arrays are not checked",
@@ -396,8 +396,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "the length of a filtered array is its input's",
         file: "lower/compute.rs",
-        sound: "let len = e.total(comb, class, spot.rate);",
-        faulty: "let len = e.program.rate(e.owner()).kind.bound().unwrap_or(e.total(comb, class, spot.rate));",
+        sound: "let len = e.total(comb, class, point.rate);",
+        faulty: "let len = e.program.rate(e.owner()).kind.bound().unwrap_or(e.total(comb, class, point.rate));",
     },
     Fault {
         what: "a checked length is not checked",
@@ -444,7 +444,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "a zip with a subrate reads at the root's counter",
         file: "lower/placement/elements.rs",
-        sound: "column.beside.or(self.scope.plan.rates.output(id))",
+        sound: "column.unfused_at.or(self.scope.plan.rates.output(id))",
         faulty: "self.scope.plan.rates.output(id)",
     },
     Fault {

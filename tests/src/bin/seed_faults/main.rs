@@ -145,7 +145,7 @@ fn loops_pass(copy: &Path) -> Result<bool> {
     let few: [&[&str]; 3] = [
         &["-p", "loop-lang", "--test", "file_tests"],
         &["-p", "livefusion-backend", "--lib"],
-        &["-p", "livefusion", "--test", "all", "handed::"],
+        &["-p", "livefusion", "--test", "all", "contracted::"],
     ];
     for args in few {
         compiles(copy, args)?;

@@ -27,8 +27,8 @@ impl Changing {
             self.block_mut(b).end = End::Goto(target);
             return Some(());
         }
-        let spot = (b, self.block(b).stmts.len());
-        let condition = self.condition(spot);
+        let point = (b, self.block(b).stmts.len());
+        let condition = self.condition(point);
         let comb = self.scope.combs[b];
         let block = self.block_mut(b);
         match choice {

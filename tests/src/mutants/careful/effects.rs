@@ -1,7 +1,7 @@
 //! Mutations of effects: writes, scatters, traps, exits, results.
 
 use super::Changing;
-use super::scope::Spot;
+use super::scope::Point;
 use loop_lang::ir::{
     Atom, Combine, End, Exit, Place, RateKind, Section, StmtKind, Trap, TrapId, TrapKind, Type, Var,
 };
@@ -20,22 +20,22 @@ pub(super) fn monoids(ty: Ty) -> &'static [Op] {
 impl Changing {
     /// Adds a write or a scatter to an array, which may be new.
     pub(super) fn write(&mut self) -> Option<()> {
-        let spot = self.spot()?;
-        self.write_at(spot)
+        let point = self.point()?;
+        self.write_at(point)
     }
 
-    pub(super) fn write_at(&mut self, spot: Spot) -> Option<()> {
+    pub(super) fn write_at(&mut self, point: Point) -> Option<()> {
         let array = match self.rng.chance(50) {
-            true => self.made_at(spot),
+            true => self.made_at(point),
             false => None,
         };
-        let (array, spot) = match array {
-            Some(a) => (a, spot),
-            None => self.new_array(spot)?,
+        let (array, point) = match array {
+            Some(a) => (a, point),
+            None => self.new_array(point)?,
         };
         let ty = self.l.ty(array).elem();
-        let index = self.atom(Ty::U64, spot, &[]);
-        let value = self.atom(ty, spot, &[]);
+        let index = self.atom(Ty::U64, point, &[]);
+        let value = self.atom(ty, point, &[]);
         let is_key = ty.is_unsigned();
         let kind = match self.rng.below(if is_key { 4 } else { 3 }) {
             0 => StmtKind::WriteArray(array, index, value),
@@ -47,23 +47,23 @@ impl Changing {
                 combine: (n == 1).then(|| Combine::Op(self.rng.pick(monoids(ty)))),
             },
         };
-        self.insert(spot, kind);
+        self.insert(point, kind);
         Some(())
     }
 
-    fn made_at(&mut self, spot: Spot) -> Option<Var> {
+    fn made_at(&mut self, point: Point) -> Option<Var> {
         let all = (0..self.l.vars.len()).map(Var::new);
         let made: Vec<Var> = all
-            .filter(|v| self.scope.is_made(*v) && self.scope.usable(*v, spot, &[]))
+            .filter(|v| self.scope.is_made(*v) && self.scope.usable(*v, point, &[]))
             .collect();
         self.pick(&made)
     }
 
     /// A new array that the loop returns, and the program point, which shifts if it is in `init`.
-    fn new_array(&mut self, spot: Spot) -> Option<(Var, Spot)> {
+    fn new_array(&mut self, point: Point) -> Option<(Var, Point)> {
         let init = self.scope.block(Place::Init)?;
         let at = self.block(init).stmts.len();
-        let comb = self.scope.combs[spot.0];
+        let comb = self.scope.combs[point.0];
         let end = (init, at);
         let copied: Vec<Var> = (self.l.params.iter().map(|p| p.var))
             .filter(|v| matches!(self.l.ty(*v), Type::Array(_)))
@@ -71,7 +71,7 @@ impl Changing {
         let source = self.pick(&copied).filter(|_| self.rng.chance(40));
         let ty = match source {
             Some(a) => self.l.ty(a).elem(),
-            None => self.type_at(spot),
+            None => self.type_at(point),
         };
         let array = self.fresh("out", comb, Type::Array(ty));
         let kind = match source {
@@ -83,7 +83,14 @@ impl Changing {
         };
         self.insert(end, kind);
         self.returned(array.into());
-        Some((array, if spot.0 == init { (init, at + 1) } else { spot }))
+        Some((
+            array,
+            if point.0 == init {
+                (init, at + 1)
+            } else {
+                point
+            },
+        ))
     }
 
     /// Adds a result.
@@ -97,19 +104,19 @@ impl Changing {
 
     /// Changes or removes the operator of a scatter.
     pub(super) fn combine(&mut self) -> Option<()> {
-        let mut spots = Vec::new();
+        let mut points = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
             for (i, stmt) in block.stmts.iter().enumerate() {
                 match &stmt.kind {
-                    StmtKind::WriteArray(a, ..) => spots.push(((b, i), *a)),
+                    StmtKind::WriteArray(a, ..) => points.push(((b, i), *a)),
                     StmtKind::ScatterArray { arrays, .. } if arrays.len() == 1 => {
-                        spots.push(((b, i), arrays[0]));
+                        points.push(((b, i), arrays[0]));
                     }
                     _ => {}
                 }
             }
         }
-        let ((b, i), array) = self.pick(&spots)?;
+        let ((b, i), array) = self.pick(&points)?;
         let ty = self.l.ty(array).elem();
         let combine = (self.rng.chance(75)).then(|| Combine::Op(self.rng.pick(monoids(ty))));
         let kind = &mut self.block_mut(b).stmts[i].kind;
@@ -138,17 +145,17 @@ impl Changing {
 
     /// Adds a trap.
     pub(super) fn trap(&mut self) -> Option<()> {
-        let spot = self.spot()?;
-        let unless = self.condition(spot);
+        let point = self.point()?;
+        let unless = self.condition(point);
         let kind = self.rng.pick(&TrapKind::ALL);
-        let comb = self.scope.combs[spot.0];
+        let comb = self.scope.combs[point.0];
         self.l.traps.push(Trap { comb, kind });
         let trap = TrapId::new(self.l.traps.len() - 1);
         let payload = (0..self.rng.below(3))
-            .map(|_| self.atom(Ty::U64, spot, &[]))
+            .map(|_| self.atom(Ty::U64, point, &[]))
             .collect();
         // The condition may have been inserted before it.
-        let at = self.after(spot, unless);
+        let at = self.after(point, unless);
         self.insert(
             at,
             StmtKind::Trap {
@@ -161,22 +168,22 @@ impl Changing {
     }
 
     /// A condition at a program point: an existing one, or a new comparison before it.
-    pub(super) fn condition(&mut self, spot: Spot) -> Atom {
+    pub(super) fn condition(&mut self, point: Point) -> Atom {
         if self.rng.chance(40) {
-            return self.atom(Ty::Bool, spot, &[]);
+            return self.atom(Ty::Bool, point, &[]);
         }
-        let ty = self.type_at(spot);
-        let (a, b) = (self.atom(ty, spot, &[]), self.atom(ty, spot, &[]));
+        let ty = self.type_at(point);
+        let (a, b) = (self.atom(ty, point, &[]), self.atom(ty, point, &[]));
         let op = self
             .rng
             .pick(&[Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge]);
-        let v = self.fresh_at("p", spot, Ty::Bool);
-        self.insert(spot, StmtKind::Let(v, op, [a, b].into_iter().collect()));
+        let v = self.fresh_at("p", point, Ty::Bool);
+        self.insert(point, StmtKind::Let(v, op, [a, b].into_iter().collect()));
         v.into()
     }
 
     /// The program point after a condition that was inserted for another statement.
-    pub(super) fn after(&self, (b, at): Spot, condition: Atom) -> Spot {
+    pub(super) fn after(&self, (b, at): Point, condition: Atom) -> Point {
         let made =
             self.block(b).stmts.get(at).is_some_and(
                 |s| matches!(s.kind, StmtKind::Let(v, ..) if Atom::Var(v) == condition),
@@ -227,8 +234,8 @@ impl Changing {
         let target = self.pick(&targets)?;
         let (labels, _) = self.l.blocks.iter().nth(target)?;
         let target = labels.first().copied();
-        let spot = (b, self.block(b).stmts.len());
-        let unless = self.condition(spot);
+        let point = (b, self.block(b).stmts.len());
+        let unless = self.condition(point);
         let comb = self.scope.combs[b];
         self.block_mut(b).exits.push(Exit {
             comb,
@@ -246,9 +253,9 @@ impl Changing {
     /// Adds or removes a result, or swaps two.
     pub(super) fn result(&mut self) -> Option<()> {
         let last = self.scope.block(Place::Return)?;
-        let spot = (last, self.block(last).stmts.len());
+        let point = (last, self.block(last).stmts.len());
         let all = (0..self.l.vars.len()).map(Var::new);
-        let known: Vec<Var> = all.filter(|v| self.scope.usable(*v, spot, &[])).collect();
+        let known: Vec<Var> = all.filter(|v| self.scope.usable(*v, point, &[])).collect();
         let new = self.pick(&known);
         let choice = self.rng.below(3);
         let (i, j) = (self.rng.word() as usize, self.rng.word() as usize);

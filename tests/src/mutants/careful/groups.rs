@@ -1,7 +1,7 @@
 //! Mutations of carried groups.
 
 use super::effects::monoids;
-use super::scope::Spot;
+use super::scope::Point;
 use super::{Changing, Scope};
 use loop_lang::ir::{
     Atom, Combine, Group, GroupId, Order, Place, RateId, RateKind, Section, Stmt, StmtKind, Type,
@@ -45,12 +45,12 @@ impl Changing {
     /// Adds a group that folds a visible value.
     pub(super) fn new_group(&mut self) -> Option<()> {
         let blocks = self.scope.element_blocks();
-        let spot = self.spot_in(&blocks)?;
-        let step = self.step_of(spot.0)?;
-        let comb = self.scope.combs[spot.0];
-        let ty = self.type_at(spot);
+        let point = self.point_in(&blocks)?;
+        let step = self.step_of(point.0)?;
+        let comb = self.scope.combs[point.0];
+        let ty = self.type_at(point);
         let op = self.rng.pick(monoids(ty));
-        let x = self.atom(ty, spot, &[]);
+        let x = self.atom(ty, point, &[]);
         let inner = self.l.loop_rate(step);
         let nested = matches!(self.l.rate(inner).kind, RateKind::Nested { .. });
         let owner = match nested && self.rng.chance(50) {
@@ -67,7 +67,7 @@ impl Changing {
         if order == Order::Prefix(1) {
             let (results, elems) = (vec![new], vec![x]);
             self.insert(
-                spot,
+                point,
                 StmtKind::Scan {
                     results,
                     group,
@@ -76,8 +76,8 @@ impl Changing {
             );
         } else {
             let args = [acc.into(), x].into_iter().collect();
-            self.insert(spot, StmtKind::Assign(acc, new.into()));
-            self.insert(spot, StmtKind::Let(new, op, args));
+            self.insert(point, StmtKind::Assign(acc, new.into()));
+            self.insert(point, StmtKind::Let(new, op, args));
         }
         let place = match owner == inner && nested {
             true => Place::At {
@@ -192,10 +192,10 @@ impl Changing {
     }
 
     /// The program points of the statements that compute a group's next values from its old ones.
-    fn updates(&self, g: usize) -> Vec<Spot> {
+    fn updates(&self, g: usize) -> Vec<Point> {
         let group = &self.l.groups[g];
         let mut resting = group.vars.clone();
-        let mut spots = Vec::new();
+        let mut points = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
             for (i, stmt) in block.stmts.iter().enumerate() {
                 let own = match &stmt.kind {
@@ -215,11 +215,11 @@ impl Changing {
                 };
                 if own {
                     walk::definitions(&stmt.kind, &mut |v| resting.push(v));
-                    spots.push((b, i));
+                    points.push((b, i));
                 }
             }
         }
-        spots
+        points
     }
 
     fn counts(&self, g: usize) -> bool {
@@ -247,9 +247,9 @@ impl Changing {
             names.push((*v, new));
         }
         let copy = GroupId::new(self.l.groups.len());
-        let spots = self.updates(g);
-        for (n, (b, i)) in spots.iter().enumerate() {
-            let before = spots[..n].iter().filter(|s| s.0 == *b).count();
+        let points = self.updates(g);
+        for (n, (b, i)) in points.iter().enumerate() {
+            let before = points[..n].iter().filter(|s| s.0 == *b).count();
             let at = i + before;
             let stmt = self.block(*b).stmts[at].clone();
             let mut old = Vec::new();
@@ -351,14 +351,14 @@ impl Changing {
         if !super::scope::is_root(self.l.rate(group.owner).kind) || self.counts(g) {
             return None;
         }
-        let spot = self.spot_in(&free)?;
+        let point = self.point_in(&free)?;
         let acc = *group.vars.first()?;
         let ty = self.l.ty(acc).elem();
-        let (x, then) = (self.atom(ty, spot, &[]), self.fresh_at("then", spot, ty));
+        let (x, then) = (self.atom(ty, point, &[]), self.fresh_at("then", point, ty));
         if matches!(group.order, Order::Prefix(_)) {
             self.l.groups[g].order = Order::Prefix(1);
             self.insert(
-                spot,
+                point,
                 StmtKind::Scan {
                     results: vec![then],
                     group: GroupId::new(g),
@@ -367,8 +367,8 @@ impl Changing {
             );
         } else {
             let args = [acc.into(), x].into_iter().collect();
-            self.insert(spot, StmtKind::Assign(acc, then.into()));
-            self.insert(spot, StmtKind::Let(then, op, args));
+            self.insert(point, StmtKind::Assign(acc, then.into()));
+            self.insert(point, StmtKind::Let(then, op, args));
         }
         Some(())
     }

@@ -25,7 +25,7 @@ use loop_lang::gotos::order_blocks;
 use loop_lang::ir::{Atom, Block, CombId, Stmt, StmtKind, Type, Var};
 use loop_lang::levels::required_levels;
 use loop_lang::types::{Const, Ty, canonical};
-use scope::{Scope, Spot};
+use scope::{Point, Scope};
 
 /// A kind of mutation.
 pub(super) struct Edit {
@@ -153,23 +153,23 @@ impl Changing {
     }
 
     /// A random program point in one of some blocks.
-    fn spot_in(&mut self, blocks: &[usize]) -> Option<Spot> {
+    fn point_in(&mut self, blocks: &[usize]) -> Option<Point> {
         let b = self.pick(blocks)?;
         let at = self.block(b).stmts.len();
         Some((b, self.rng.range(0, at)))
     }
 
-    fn spot(&mut self) -> Option<Spot> {
+    fn point(&mut self) -> Option<Point> {
         // Mostly at elements.
         let elements = self.scope.element_blocks();
         if self.rng.chance(70) && !elements.is_empty() {
-            return self.spot_in(&elements);
+            return self.point_in(&elements);
         }
         let all: Vec<usize> = (0..self.scope.places.len()).collect();
-        self.spot_in(&all)
+        self.point_in(&all)
     }
 
-    fn insert(&mut self, (b, at): Spot, kind: StmtKind) {
+    fn insert(&mut self, (b, at): Point, kind: StmtKind) {
         let comb = self.scope.combs[b];
         self.block_mut(b).stmts.insert(at, Stmt { comb, kind });
     }
@@ -181,8 +181,8 @@ impl Changing {
         self.l.new_var(name, ty)
     }
 
-    fn fresh_at(&mut self, base: &str, spot: Spot, ty: Ty) -> Var {
-        self.fresh(base, self.scope.combs[spot.0], Type::Scalar(ty))
+    fn fresh_at(&mut self, base: &str, point: Point, ty: Ty) -> Var {
+        self.fresh(base, self.scope.combs[point.0], Type::Scalar(ty))
     }
 
     fn literal(&mut self, ty: Ty) -> Atom {
@@ -198,8 +198,8 @@ impl Changing {
     }
 
     /// A scalar of a type at a program point: mostly a variable.
-    fn atom(&mut self, ty: Ty, spot: Spot, open: &[Var]) -> Atom {
-        let vars = self.scope.vars(Type::Scalar(ty), spot, open);
+    fn atom(&mut self, ty: Ty, point: Point, open: &[Var]) -> Atom {
+        let vars = self.scope.vars(Type::Scalar(ty), point, open);
         match self.rng.chance(75) {
             true => self
                 .pick(&vars)
@@ -209,11 +209,11 @@ impl Changing {
     }
 
     /// A scalar type, mostly of a value visible at a program point.
-    fn type_at(&mut self, spot: Spot) -> Ty {
+    fn type_at(&mut self, point: Point) -> Ty {
         let all = 0..self.l.vars.len();
         let seen: Vec<Ty> = all
             .map(Var::new)
-            .filter(|v| self.scope.usable(*v, spot, &[]))
+            .filter(|v| self.scope.usable(*v, point, &[]))
             .filter_map(|v| self.scope.ty(v.into()))
             .collect();
         match self.rng.chance(85) {
@@ -233,7 +233,7 @@ impl Changing {
             let of = &uses[*i];
             self.scope.ty(of.atom) == Some(ty)
                 && !self.is_fixed(of)
-                && self.scope.usable(v, of.spot, &of.open)
+                && self.scope.usable(v, of.point, &of.open)
         };
         let places: Vec<usize> = (0..uses.len()).filter(fits).collect();
         if let Some(place) = self.pick(&places) {
@@ -243,7 +243,7 @@ impl Changing {
 
     /// Whether the verifier requires this operand.
     fn is_fixed(&self, of: &uses::Use) -> bool {
-        let (b, i) = of.spot;
+        let (b, i) = of.point;
         let fixed = |v: Var| self.scope.fixed[v.index()];
         match self.block(b).stmts.get(i) {
             Some(stmt) => match stmt.kind {

@@ -120,8 +120,8 @@ impl Changing {
         if goes_on.as_ref() != Some(&self.block(before).end) {
             return None;
         }
-        let spot = (before, self.block(before).stmts.len());
-        Some((before, self.condition(spot)))
+        let point = (before, self.block(before).stmts.len());
+        Some((before, self.condition(point)))
     }
 
     pub(super) fn add(&mut self, section: Section, comb: CombId, block: Block) -> Option<()> {
@@ -133,8 +133,8 @@ impl Changing {
         let scalar = Type::Scalar;
         let [ix, nix, end] = ["ix", "nix", "end"].map(|b| self.fresh(b, comb, scalar(Ty::U64)));
         let more = self.fresh("more", comb, scalar(Ty::Bool));
-        let spot = (before, self.block(before).stmts.len());
-        let n = self.atom(Ty::U64, spot, &[]);
+        let point = (before, self.block(before).stmts.len());
+        let n = self.atom(Ty::U64, point, &[]);
         let number = |n: u64| Atom::from(Const::u64(n));
         let most = self.rng.range(1, 5) as u64;
         let stmt = |kind| Stmt { comb, kind };

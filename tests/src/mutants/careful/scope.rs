@@ -9,14 +9,14 @@ use loop_lang::ir::{
 use loop_lang::walk;
 
 /// A program point: a block and the position in it.
-pub(super) type Spot = (usize, usize);
+pub(super) type Point = (usize, usize);
 
 /// The definition of a variable.
 #[derive(Clone, Copy, PartialEq)]
 enum Site {
     Nowhere,
     Param,
-    At(Spot),
+    At(Point),
     Inner,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Scope {
     /// Arrays that the loop allocates.
     made: Vec<bool>,
     /// The points where arrays are sliced; they are dead after that.
-    sliced: Vec<Option<Spot>>,
+    sliced: Vec<Option<Point>>,
 }
 
 impl Scope {
@@ -172,7 +172,7 @@ impl Scope {
         }
     }
 
-    fn reaches(&self, (db, di): Spot, (b, i): Spot) -> bool {
+    fn reaches(&self, (db, di): Point, (b, i): Point) -> bool {
         match db == b {
             true => di < i,
             false => self.dominators.dominates(db, b),
@@ -181,33 +181,33 @@ impl Scope {
 
     /// Whether a variable is visible at a program point. `open` lists the variables of enclosing
     /// regions.
-    pub(super) fn visible(&self, v: Var, spot: Spot, open: &[Var]) -> bool {
-        if self.sliced[v.index()].is_some_and(|at| at < spot) {
+    pub(super) fn visible(&self, v: Var, point: Point, open: &[Var]) -> bool {
+        if self.sliced[v.index()].is_some_and(|at| at < point) {
             return false;
         }
         open.contains(&v)
             || match self.sites[v.index()] {
                 Site::Param => true,
-                Site::At(site) => self.reaches(site, spot),
+                Site::At(site) => self.reaches(site, point),
                 Site::Nowhere | Site::Inner => false,
             }
     }
 
     /// Whether a variable may be used outside of lane updates: visible, and not a lane unless the
     /// loop has ended.
-    pub(super) fn usable(&self, v: Var, spot: Spot, open: &[Var]) -> bool {
-        let ended = self.places[spot.0] == Place::Return;
-        (ended || !self.lanes[v.index()]) && self.visible(v, spot, open)
+    pub(super) fn usable(&self, v: Var, point: Point, open: &[Var]) -> bool {
+        let ended = self.places[point.0] == Place::Return;
+        (ended || !self.lanes[v.index()]) && self.visible(v, point, open)
     }
 
     /// Whether a definition at one program point may be used at another.
-    pub(super) fn known_at(&self, from: Spot, to: Spot) -> bool {
+    pub(super) fn known_at(&self, from: Point, to: Point) -> bool {
         self.reaches(from, to)
     }
 
     /// The variables of a type that may be used at a program point.
-    pub(super) fn vars(&self, ty: Type, spot: Spot, open: &[Var]) -> Vec<Var> {
-        let fits = |v: &Var| self.types[v.index()] == ty && self.usable(*v, spot, open);
+    pub(super) fn vars(&self, ty: Type, point: Point, open: &[Var]) -> Vec<Var> {
+        let fits = |v: &Var| self.types[v.index()] == ty && self.usable(*v, point, open);
         (0..self.types.len()).map(Var::new).filter(fits).collect()
     }
 

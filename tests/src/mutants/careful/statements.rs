@@ -1,6 +1,6 @@
 //! Mutations of operands, operators and effect-free statements.
 
-use super::scope::Spot;
+use super::scope::Point;
 use super::uses::{set, uses};
 use super::{Changing, Scope};
 use loop_lang::ir::{Atom, ParamKind, Place, Section, Stmt, StmtKind, Type, Var};
@@ -16,14 +16,14 @@ impl Changing {
 
     /// Replaces a literal.
     pub(super) fn constant(&mut self) -> Option<()> {
-        let literal = |c: &mut Self, ty: Ty, _: Spot, _: &[Var]| c.literal(ty);
+        let literal = |c: &mut Self, ty: Ty, _: Point, _: &[Var]| c.literal(ty);
         self.replace(|a| matches!(a, Atom::Const(_)), literal)
     }
 
     fn replace(
         &mut self,
         wanted: impl Fn(Atom) -> bool,
-        new: impl Fn(&mut Self, Ty, Spot, &[Var]) -> Atom,
+        new: impl Fn(&mut Self, Ty, Point, &[Var]) -> Atom,
     ) -> Option<()> {
         let uses = uses(&mut self.l);
         let fits = |i: &usize| {
@@ -33,7 +33,7 @@ impl Changing {
         let place = self.pick(&places)?;
         let of = &uses[place];
         let ty = self.scope.ty(of.atom)?;
-        let new = new(self, ty, of.spot, &of.open);
+        let new = new(self, ty, of.point, &of.open);
         set(&mut self.l, place, new);
         (new != of.atom).then_some(())
     }
@@ -41,13 +41,13 @@ impl Changing {
     /// Whether a use is neither part of a fold's definition nor the index of a stream read. Changes
     /// of those rarely verify.
     fn is_free(&self, of: &super::uses::Use) -> bool {
-        let Some(stmt) = self.block(of.spot.0).stmts.get(of.spot.1) else {
+        let Some(stmt) = self.block(of.point.0).stmts.get(of.point.1) else {
             return true;
         };
         match &stmt.kind {
             StmtKind::ReadArray(_, a, i) => !(self.is_stream(*a) && *i == of.atom),
             StmtKind::Let(..) => {
-                (of.atom.var()).is_none_or(|v| self.scope.usable(v, of.spot, &of.open))
+                (of.atom.var()).is_none_or(|v| self.scope.usable(v, of.point, &of.open))
             }
             _ => true,
         }
@@ -105,26 +105,26 @@ impl Changing {
 
     /// Replaces the array of a read, a length, a copy or a write.
     pub(super) fn array(&mut self) -> Option<()> {
-        let mut spots = Vec::new();
+        let mut points = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
             for (i, stmt) in block.stmts.iter().enumerate() {
                 match &stmt.kind {
                     StmtKind::ReadArray(_, a, _)
                     | StmtKind::ArrayLength(_, a)
-                    | StmtKind::CopyArray(_, a) => spots.push(((b, i), *a, false)),
-                    StmtKind::WriteArray(a, ..) => spots.push(((b, i), *a, true)),
+                    | StmtKind::CopyArray(_, a) => points.push(((b, i), *a, false)),
+                    StmtKind::WriteArray(a, ..) => points.push(((b, i), *a, true)),
                     StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
-                        spots.extend(arrays.iter().map(|a| ((b, i), *a, true)));
+                        points.extend(arrays.iter().map(|a| ((b, i), *a, true)));
                     }
                     _ => {}
                 }
             }
         }
-        let (spot, old, written) = self.pick(&spots)?;
-        let mut others = self.scope.vars(self.l.ty(old), spot, &[]);
+        let (point, old, written) = self.pick(&points)?;
+        let mut others = self.scope.vars(self.l.ty(old), point, &[]);
         others.retain(|a| *a != old && (!written || self.scope.is_made(*a)) && !self.is_stream(*a));
         let new = self.pick(&others)?;
-        match &mut self.block_mut(spot.0).stmts[spot.1].kind {
+        match &mut self.block_mut(point.0).stmts[point.1].kind {
             StmtKind::ReadArray(_, a, _)
             | StmtKind::ArrayLength(_, a)
             | StmtKind::CopyArray(_, a)
@@ -141,28 +141,28 @@ impl Changing {
 
     /// Adds a value and a use of it.
     pub(super) fn value(&mut self) -> Option<()> {
-        let spot = self.spot()?;
-        let (kind, v) = self.compute(spot, &[])?;
-        self.insert(spot, kind);
+        let point = self.point()?;
+        let (kind, v) = self.compute(point, &[])?;
+        self.insert(point, kind);
         self.use_somewhere(v);
         Some(())
     }
 
     /// A statement that computes from visible values, and its definition.
-    pub(super) fn compute(&mut self, spot: Spot, open: &[Var]) -> Option<(StmtKind, Var)> {
+    pub(super) fn compute(&mut self, point: Point, open: &[Var]) -> Option<(StmtKind, Var)> {
         if self.rng.chance(25) {
-            let arrays = self.arrays(spot);
+            let arrays = self.arrays(point);
             let a = self.pick(&arrays)?;
             let ty = self.l.ty(a).elem();
             if self.rng.chance(15) {
-                let n = self.fresh_at("n", spot, Ty::U64);
+                let n = self.fresh_at("n", point, Ty::U64);
                 return Some((StmtKind::ArrayLength(n, a), n));
             }
-            let index = self.atom(Ty::U64, spot, open);
-            let x = self.fresh_at("e", spot, ty);
+            let index = self.atom(Ty::U64, point, open);
+            let x = self.fresh_at("e", point, ty);
             return Some((StmtKind::ReadArray(x, a, index), x));
         }
-        let ty = self.type_at(spot);
+        let ty = self.type_at(point);
         for _ in 0..20 {
             let op = self.rng.pick(Op::ALL);
             if of_bits(op) {
@@ -179,9 +179,9 @@ impl Changing {
             if let Some(result) = op.result(&types, Some(target)) {
                 let args = types
                     .into_iter()
-                    .map(|t| self.atom(t, spot, open))
+                    .map(|t| self.atom(t, point, open))
                     .collect();
-                let v = self.fresh_at("m", spot, result);
+                let v = self.fresh_at("m", point, result);
                 return Some((StmtKind::Let(v, op, args), v));
             }
         }
@@ -189,23 +189,23 @@ impl Changing {
     }
 
     /// The arrays that may be read at any index.
-    fn arrays(&mut self, spot: Spot) -> Vec<Var> {
+    fn arrays(&mut self, point: Point) -> Vec<Var> {
         let all = (0..self.l.vars.len()).map(Var::new);
         let array = |v: &Var| matches!(self.l.ty(*v), Type::Array(_));
-        all.filter(|v| array(v) && self.scope.usable(*v, spot, &[]) && !self.is_stream(*v))
+        all.filter(|v| array(v) && self.scope.usable(*v, point, &[]) && !self.is_stream(*v))
             .collect()
     }
 
     /// Adds a condition or a scalar loop, and a use of its result.
     pub(super) fn region(&mut self) -> Option<()> {
-        let spot = self.spot()?;
-        let comb = self.scope.combs[spot.0];
-        let ty = self.type_at(spot);
+        let point = self.point()?;
+        let comb = self.scope.combs[point.0];
+        let ty = self.type_at(point);
         let mut open = Vec::new();
         let lines = |c: &mut Self, open: &mut Vec<Var>| {
             let mut made = Vec::new();
             for _ in 0..c.rng.below(3) {
-                if let Some((kind, v)) = c.compute(spot, open) {
+                if let Some((kind, v)) = c.compute(point, open) {
                     made.push(Stmt { comb, kind });
                     open.push(v);
                 }
@@ -213,13 +213,13 @@ impl Changing {
             made
         };
         let (kind, v) = if self.rng.chance(60) {
-            let cond = self.atom(Ty::Bool, spot, &[]);
+            let cond = self.atom(Ty::Bool, point, &[]);
             let then = lines(self, &mut open);
-            let a = self.inner(ty, spot, &open);
+            let a = self.inner(ty, point, &open);
             open.clear();
             let other = lines(self, &mut open);
-            let b = self.inner(ty, spot, &open);
-            let v = self.fresh_at("if", spot, ty);
+            let b = self.inner(ty, point, &open);
+            let v = self.fresh_at("if", point, ty);
             let results = vec![(v, a, b)];
             (
                 StmtKind::If {
@@ -232,26 +232,26 @@ impl Changing {
             )
         } else {
             let (v, n) = (
-                self.fresh_at("w", spot, ty),
-                self.fresh_at("t", spot, Ty::U64),
+                self.fresh_at("w", point, ty),
+                self.fresh_at("t", point, Ty::U64),
             );
-            let state = vec![(v, self.atom(ty, spot, &[])), (n, self.literal(Ty::U64))];
+            let state = vec![(v, self.atom(ty, point, &[])), (n, self.literal(Ty::U64))];
             open.extend([v, n]);
             let mut test = lines(self, &mut open);
-            let go = self.fresh_at("go", spot, Ty::Bool);
-            let most = self.inner(Ty::U64, spot, &open);
+            let go = self.fresh_at("go", point, Ty::Bool);
+            let most = self.inner(Ty::U64, point, &open);
             test.push(Stmt {
                 comb,
                 kind: StmtKind::Let(go, Op::Lt, [n.into(), most].into_iter().collect()),
             });
             let mut body = lines(self, &mut open);
-            let more = self.fresh_at("t", spot, Ty::U64);
+            let more = self.fresh_at("t", point, Ty::U64);
             let by = self.literal(Ty::U64);
             body.push(Stmt {
                 comb,
                 kind: StmtKind::Let(more, Op::Add, [n.into(), by].into_iter().collect()),
             });
-            let next = vec![self.inner(ty, spot, &open), more.into()];
+            let next = vec![self.inner(ty, point, &open), more.into()];
             let cond = go.into();
             (
                 StmtKind::While {
@@ -264,13 +264,13 @@ impl Changing {
                 v,
             )
         };
-        self.insert(spot, kind);
+        self.insert(point, kind);
         self.use_somewhere(v);
         Some(())
     }
 
     /// A scalar visible in a region: mostly one of its own.
-    fn inner(&mut self, ty: Ty, spot: Spot, open: &[Var]) -> Atom {
+    fn inner(&mut self, ty: Ty, point: Point, open: &[Var]) -> Atom {
         let own: Vec<Var> = open
             .iter()
             .copied()
@@ -280,11 +280,11 @@ impl Changing {
             true => self.pick(&own).map(Atom::from),
             false => None,
         }
-        .unwrap_or_else(|| self.atom(ty, spot, &[]))
+        .unwrap_or_else(|| self.atom(ty, point, &[]))
     }
 
     /// Whether all operands of a statement are visible at a program point.
-    fn fits(&self, stmt: &Stmt, spot: Spot) -> bool {
+    fn fits(&self, stmt: &Stmt, point: Point) -> bool {
         let mut own = Vec::new();
         walk::each(stmt, &mut |s| {
             walk::definitions(&s.kind, &mut |v| own.push(v))
@@ -292,7 +292,7 @@ impl Changing {
         let mut fits = true;
         walk::each(stmt, &mut |s| {
             let mut known = |a: Atom| {
-                fits &= a.var().is_none_or(|v| self.scope.usable(v, spot, &own));
+                fits &= a.var().is_none_or(|v| self.scope.usable(v, point, &own));
             };
             walk::operands(&s.kind, &mut known);
             walk::handed_out(&s.kind, &mut known);
@@ -301,8 +301,8 @@ impl Changing {
     }
 
     /// The program point of a movable statement.
-    fn movable(&mut self) -> Option<Spot> {
-        let mut spots = Vec::new();
+    fn movable(&mut self) -> Option<Point> {
+        let mut points = Vec::new();
         for (b, (_, block)) in self.l.blocks.iter().enumerate() {
             for (i, stmt) in block.stmts.iter().enumerate() {
                 let free = match &stmt.kind {
@@ -323,11 +323,11 @@ impl Changing {
                     bound |= rates.any(|r| r.kind.bound() == Some(v.into()));
                 });
                 if free && !bound && self.fits(stmt, (b, i)) {
-                    spots.push((b, i));
+                    points.push((b, i));
                 }
             }
         }
-        self.pick(&spots)
+        self.pick(&points)
     }
 
     /// Moves a statement within its block or to another block. Its operands must be visible there,
@@ -337,20 +337,20 @@ impl Changing {
         let stmt = self.block(from.0).stmts[from.1].clone();
         let mut own = Vec::new();
         walk::definitions(&stmt.kind, &mut |v| own.push(v));
-        let users: Vec<Spot> = uses(&mut self.l)
+        let users: Vec<Point> = uses(&mut self.l)
             .into_iter()
             .filter(|u| u.atom.var().is_some_and(|v| own.contains(&v)))
-            .map(|u| u.spot)
+            .map(|u| u.point)
             .collect();
         for _ in 0..10 {
             let to = match self.rng.chance(50) {
-                true => self.spot_in(&[from.0])?,
-                false => self.spot()?,
+                true => self.point_in(&[from.0])?,
+                false => self.point()?,
             };
             let stays = to == from || to == (from.0, from.1 + 1);
             // Before its uses: a program point precedes the statement there.
             let known =
-                |u: &Spot| to.0 == u.0 && to.1 <= u.1 || self.scope.known_at((to.0, to.1), *u);
+                |u: &Point| to.0 == u.0 && to.1 <= u.1 || self.scope.known_at((to.0, to.1), *u);
             if stays || !self.fits(&stmt, to) || !users.iter().all(known) {
                 continue;
             }
@@ -368,8 +368,8 @@ impl Changing {
         let stmt = self.block(from.0).stmts[from.1].clone();
         for _ in 0..10 {
             let to = match self.rng.chance(40) {
-                true => self.spot_in(&[from.0])?,
-                false => self.spot()?,
+                true => self.point_in(&[from.0])?,
+                false => self.point()?,
             };
             if self.fits(&stmt, to) {
                 let (copy, defined) = self.renamed(&stmt, &[]);
@@ -439,7 +439,7 @@ impl Changing {
         for (n, of) in uses.iter().enumerate() {
             if of.atom.var().is_some_and(|v| gone.contains(&v)) {
                 let ty = self.scope.ty(of.atom)?;
-                let new = self.atom(ty, of.spot, &of.open);
+                let new = self.atom(ty, of.point, &of.open);
                 set(&mut self.l, n, new);
             }
         }

@@ -1,6 +1,6 @@
 //! Uses of scalars in a loop, and their replacements.
 
-use super::scope::Spot;
+use super::scope::Point;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Stmt, StmtKind, Var};
 use loop_lang::walk;
@@ -9,20 +9,20 @@ use loop_lang::walk;
 #[derive(Clone)]
 pub(super) struct Use {
     /// The statement that contains it. The index after the last statement means the block's exit.
-    pub(super) spot: Spot,
+    pub(super) point: Point,
     pub(super) atom: Atom,
     /// Variables of the enclosing regions.
     pub(super) open: Vec<Var>,
 }
 
-type Visit<'f> = &'f mut dyn FnMut(&mut Atom, Spot, &[Var]);
+type Visit<'f> = &'f mut dyn FnMut(&mut Atom, Point, &[Var]);
 
 /// All uses, in a fixed order.
 pub(super) fn uses(l: &mut Loop) -> Vec<Use> {
     let mut all = Vec::new();
-    visit(l, &mut |atom, spot, open| {
+    visit(l, &mut |atom, point, open| {
         all.push(Use {
-            spot,
+            point,
             atom: *atom,
             open: open.to_vec(),
         });
@@ -61,7 +61,7 @@ fn visit(l: &mut Loop, f: Visit) {
     }
 }
 
-fn stmt(s: &mut Stmt, spot: Spot, open: &mut Vec<Var>, f: Visit) {
+fn stmt(s: &mut Stmt, point: Point, open: &mut Vec<Var>, f: Visit) {
     let known = open.len();
     match &mut s.kind {
         StmtKind::If {
@@ -70,12 +70,12 @@ fn stmt(s: &mut Stmt, spot: Spot, open: &mut Vec<Var>, f: Visit) {
             other,
             results,
         } => {
-            f(cond, spot, open);
-            then.iter_mut().for_each(|s| stmt(s, spot, open, f));
-            results.iter_mut().for_each(|(_, a, _)| f(a, spot, open));
+            f(cond, point, open);
+            then.iter_mut().for_each(|s| stmt(s, point, open, f));
+            results.iter_mut().for_each(|(_, a, _)| f(a, point, open));
             open.truncate(known);
-            other.iter_mut().for_each(|s| stmt(s, spot, open, f));
-            results.iter_mut().for_each(|(_, _, b)| f(b, spot, open));
+            other.iter_mut().for_each(|s| stmt(s, point, open, f));
+            results.iter_mut().for_each(|(_, _, b)| f(b, point, open));
         }
         StmtKind::While {
             state,
@@ -84,14 +84,14 @@ fn stmt(s: &mut Stmt, spot: Spot, open: &mut Vec<Var>, f: Visit) {
             body,
             next,
         } => {
-            state.iter_mut().for_each(|(_, a)| f(a, spot, open));
+            state.iter_mut().for_each(|(_, a)| f(a, point, open));
             open.extend(state.iter().map(|(v, _)| *v));
-            test.iter_mut().for_each(|s| stmt(s, spot, open, f));
-            f(cond, spot, open);
-            body.iter_mut().for_each(|s| stmt(s, spot, open, f));
-            next.iter_mut().for_each(|a| f(a, spot, open));
+            test.iter_mut().for_each(|s| stmt(s, point, open, f));
+            f(cond, point, open);
+            body.iter_mut().for_each(|s| stmt(s, point, open, f));
+            next.iter_mut().for_each(|a| f(a, point, open));
         }
-        kind => walk::operands_mut(kind, &mut |a| f(a, spot, open)),
+        kind => walk::operands_mut(kind, &mut |a| f(a, point, open)),
     }
     open.truncate(known);
     walk::definitions(&s.kind, &mut |v| open.push(v));

@@ -4,11 +4,11 @@
 
 use super::super::order::consumed;
 use super::super::reason::Reason;
-use super::Builder;
+use super::ProblemBuilder;
 use crate::sharing::{FieldRef, NodeId};
 use rustc_hash::FxHashSet;
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Orders each scatter that may consume its base after the base's other consumers, unless these
     /// depend on the scatter.
     pub(super) fn consumers(&mut self) {

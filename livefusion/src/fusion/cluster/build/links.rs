@@ -1,32 +1,32 @@
 //! Dependencies of an item: fusible operands, and operands that must be complete.
 
-use super::super::problem::{Class, Item, Stream};
+use super::super::problem::{Class, ClusterItem, StreamRead};
 use super::super::reason::Reason;
-use super::Builder;
+use super::ProblemBuilder;
 use crate::ast::{Capture, Kind};
 use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, NodeId};
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Links an item to the makers of a node's inputs.
-    pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
+    pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
             let base = node.node.kind.facts().has_base && i == 0;
-            let beside = self.rates.is_beside(id, i);
+            let unfused = self.rates.is_unfused(id, i);
             let appends = matches!(node.node.kind, Kind::Append);
             let in_order = || {
                 let class = self.rates.output(id);
                 class.is_some_and(|c| self.rates.families().may_compute(c, i))
             };
             let in_memory = appends && !in_order();
-            let twin = self
+            let first_zip = self
                 .rates
-                .twin_of(id)
+                .equal_zip(id)
                 .and_then(|z| self.built.item_of[z.index()]);
-            let prevents = match (base, beside || in_memory) {
+            let prevents = match (base, unfused || in_memory) {
                 (true, _) => Some(Reason::ScatterBase),
-                (_, true) if twin.is_none() => Some(Reason::RatesDiffer),
+                (_, true) if first_zip.is_none() => Some(Reason::RatesDiffer),
                 _ => None,
             };
             self.link_to(*input, prevents, item);
@@ -36,16 +36,16 @@ impl Builder<'_> {
                 item.link(checked, None);
             }
             // A column that another zip's inputs deliver comes from that zip, at its class.
-            if let (Some(maker), Some(class)) = (twin, self.rates.runs_at(id)) {
+            if let (Some(maker), Some(class)) = (first_zip, self.rates.runs_at(id)) {
                 let class = self.class_for(id, class);
                 item.link(maker, None);
-                item.stream(Stream {
+                item.stream(StreamRead {
                     maker: Some(maker),
                     class,
                 });
             }
             // Memory that a node reads at its own counter imposes no rate.
-            if !base && !beside && !appends {
+            if !base && !unfused && !appends {
                 let class = self.rates.output(*input);
                 let class = class.map(|c| self.class_for(id, c));
                 self.stream(*input, class, item);
@@ -55,21 +55,26 @@ impl Builder<'_> {
             // Three kinds of inputs must have a known length before the loop. The loop copies a
             // base first. A class of its own has the length of its input. The length of an unfused
             // input is checked against the loop's.
-            if base || in_memory || beside && twin.is_none() {
+            if base || in_memory || unfused && first_zip.is_none() {
                 self.link_lengths_before(*input, item);
             }
         }
     }
 
     /// Links an item to the makers of a node's fields.
-    pub(super) fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+    pub(super) fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
             self.link_to_maker(n, prevents, item);
         }
     }
 
     /// Links an item to the node that makes a field.
-    pub(super) fn link_to_maker(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+    pub(super) fn link_to_maker(
+        &self,
+        n: NodeId,
+        prevents: Option<Reason>,
+        item: &mut ClusterItem,
+    ) {
         if let Some(maker) = self.built.item_of[n.index()] {
             let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(..));
             let complete = scattered.then_some(Reason::ScatterResult);
@@ -78,7 +83,7 @@ impl Builder<'_> {
     }
 
     /// Adds an input that is consumed element by element, at the class of this number.
-    pub(super) fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut Item) {
+    pub(super) fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut ClusterItem) {
         let Some(at) = at else {
             return;
         };
@@ -86,30 +91,30 @@ impl Builder<'_> {
             let named = self.rates.named(self.graph, (input, field));
             // A column that a zip advances on demand comes from the zip, at its class.
             if let Some(maker) = named.zip.map(|z| self.built.item_of[z.index()]) {
-                item.stream(Stream { maker, class: at });
+                item.stream(StreamRead { maker, class: at });
                 continue;
             }
-            let (n, beside) = (named.field.0, named.beside.is_some());
+            let (n, unfused) = (named.field.0, named.unfused_at.is_some());
             let maker = self.built.item_of[n.index()];
             // The cursors of a zip input visit each element, though their classes are subrates of
             // the zip's attempts.
             let on_side = matches!(self.built.problem.classes[at], Class::Sub(_));
-            let read = beside || on_side && self.graph.nodes[n.index()].leaf;
+            let read = unfused || on_side && self.graph.nodes[n.index()].leaf;
             if maker.is_none() && (self.free[n.index()] || read) {
                 continue;
             }
             // An alias, or a zip's cursor, may use a column at another class than its producer's.
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
-                && (beside || self.class_for(n, made) != at)
+                && (unfused || self.class_for(n, made) != at)
             {
                 item.link(maker, Some(Reason::NoCommonRate));
             }
-            item.stream(Stream { maker, class: at });
+            item.stream(StreamRead { maker, class: at });
         }
     }
 
     /// Links a free generator's captures and length to the loop of its user.
-    pub(super) fn link_free(&self, input: NodeId, at: NodeId, item: &mut Item) {
+    pub(super) fn link_free(&self, input: NodeId, at: NodeId, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(input) {
             if self.free[n.index()] {
                 let node = &self.graph.nodes[n.index()];
@@ -130,14 +135,14 @@ impl Builder<'_> {
 
     /// A merge reads some inputs at positions of its own. Such an input is complete before the
     /// loop, or inlined from complete operands.
-    pub(super) fn link_position(&self, id: NodeId, input: usize, item: &mut Item) {
+    pub(super) fn link_position(&self, id: NodeId, input: usize, item: &mut ClusterItem) {
         if self.rates.is_at_position(self.graph, id, input) {
             let read = self.graph.nodes[id.index()].inputs[input];
             self.link_captured(read, Some(Reason::RatesDiffer), item);
         }
     }
 
-    pub(super) fn link_captures(&self, id: NodeId, item: &mut Item) {
+    pub(super) fn link_captures(&self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
         let is_scalar = self.rates.runs_at(id).is_none();
         let kind = &node.node.kind;
@@ -157,10 +162,10 @@ impl Builder<'_> {
 
     /// As [`link_to`](Self::link_to), for a captured node. An inlined array is computed at each
     /// read, from operands that are complete.
-    fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+    fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
-            if !self.pulls.stands_for_others(n) {
-                let costly = self.pulls.is_costly(n) && prevents == Some(Reason::RandomAccess);
+            if !self.inlining.stands_for_others(n) {
+                let costly = self.inlining.is_costly(n) && prevents == Some(Reason::RandomAccess);
                 let prevents = if costly {
                     Some(Reason::Costly)
                 } else {
@@ -169,7 +174,7 @@ impl Builder<'_> {
                 self.link_to(n, prevents, item);
                 continue;
             }
-            for behind in self.pulls.behind(n) {
+            for behind in self.inlining.behind(n) {
                 let reason = match self.graph.node(*behind).rank {
                     0 => self.scalar_reason(*behind),
                     _ => Reason::RandomAccess,
@@ -181,11 +186,11 @@ impl Builder<'_> {
 
     /// Links a delayed length. It must be known before the loop. The length of an array that a loop
     /// discovers is known wherever the array is.
-    pub(super) fn link_length(&self, id: NodeId, item: &mut Item) {
+    pub(super) fn link_length(&self, id: NodeId, item: &mut ClusterItem) {
         let mut generator = id;
         while let Some(length) = self.graph.nodes[generator.index()].length {
             match indexed_array(self.graph, generator) {
-                Some(array) if !self.pulls.is_in_no_loop(length) => {
+                Some(array) if !self.inlining.is_in_no_loop(length) => {
                     self.link_to(array, None, item);
                     if !self.free[array.index()] {
                         return;
@@ -200,7 +205,7 @@ impl Builder<'_> {
 
     /// As [`link_length`](Self::link_length), for free generators among an input's fields. Their
     /// lengths must be known before the loop.
-    pub(super) fn link_lengths_before(&self, input: NodeId, item: &mut Item) {
+    pub(super) fn link_lengths_before(&self, input: NodeId, item: &mut ClusterItem) {
         for (generator, _) in self.graph.fields(input) {
             let length = self.graph.nodes[generator.index()].length;
             if let Some(length) = length.filter(|_| self.free[generator.index()]) {
@@ -212,7 +217,7 @@ impl Builder<'_> {
     /// Links the arrays that decide an item's classes: lengths of segments and tags of filters.
     /// They are ready before the elements that they select. The links stop at the item's floor,
     /// because its loop has no classes above that. Dependents of the item have no item yet.
-    pub(super) fn link_deciding(&self, item: &mut Item) {
+    pub(super) fn link_deciding(&self, item: &mut ClusterItem) {
         for class in item.at.clone() {
             let above = |c: usize| self.built.problem.classes[c].parent();
             let path = || std::iter::successors(Some(class), |c| above(*c));
@@ -227,8 +232,8 @@ impl Builder<'_> {
                     continue;
                 };
                 // An array of another class than the one that it decides about is read from memory.
-                let beside = self.rates.output(decides) != self.rates.parent(c);
-                let prevents = beside.then_some(Reason::RatesDiffer);
+                let unfused = self.rates.output(decides) != self.rates.parent(c);
+                let prevents = unfused.then_some(Reason::RatesDiffer);
                 self.link_to_maker(decides, prevents, item);
                 // Lengths that belong to no loop are computed in this loop, from complete operands.
                 if self.free[decides.index()] {

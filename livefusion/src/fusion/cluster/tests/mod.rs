@@ -6,8 +6,8 @@
 mod problems;
 
 use super::*;
-use loops::{Loops, Member};
-use problem::{Class, Field, Item};
+use loops::{Member, OpenLoops};
+use problem::{Class, ClusterItem, DataField};
 use problems::{Rng, brute_force, random};
 use smallvec::{SmallVec, smallvec};
 
@@ -34,11 +34,11 @@ fn checked(problem: &Problem, clustering: Clustering) -> Solution {
 fn optimal_is_the_best(
     seeds: std::ops::Range<u64>,
     items: impl Fn(u64) -> usize,
-    again: bool,
+    remat: bool,
 ) -> usize {
     let mut copies = 0;
     for seed in seeds {
-        let problem = random(seed, items(seed), again);
+        let problem = random(seed, items(seed), remat);
         let optimal = checked(&problem, ALL);
         assert_eq!(
             optimal.cost,
@@ -97,23 +97,23 @@ fn bounds_and_costs_are_true_whatever_the_budget() {
 #[test]
 fn one_problem_has_one_answer() {
     for seed in 0..50 {
-        let again = || solve(&random(seed, 30, true), Clustering::default());
-        assert_eq!(again(), again());
+        let solution = || solve(&random(seed, 30, true), Clustering::default());
+        assert_eq!(solution(), solution());
     }
 }
 
 #[test]
 fn cluster_may_put_a_producer_behind_a_subrates_consumer() {
-    let field = |maker, stored| Field {
+    let field = |maker, stored| DataField {
         bytes: 64,
         maker,
         stored,
     };
-    let item = |at: usize, makes: &[usize], uses: usize| Item {
+    let item = |at: usize, makes: &[usize], uses: usize| ClusterItem {
         at: smallvec![at],
         makes: SmallVec::from_slice(makes),
         uses: vec![uses],
-        ..Item::default()
+        ..ClusterItem::default()
     };
     // A filter. After its loop come an array as long as the filter's result, a map, and a pack of
     // the map with an equally long result.
@@ -148,11 +148,11 @@ fn filled_in_order(
     partition: &Partition,
     rng: &mut Rng,
 ) -> Option<Vec<(Option<usize>, Vec<usize>)>> {
-    let mut loops = Loops::new(problem);
+    let mut loops = OpenLoops::new(problem);
     loops.open_all(partition.count());
     let mut rest: Vec<(Member, usize)> = partition.members().collect();
     while !rest.is_empty() {
-        let (Member::Home(first) | Member::Copy(first)) = rest[0].0;
+        let (Member::Original(first) | Member::Copy(first)) = rest[0].0;
         let waits = |m: Member| {
             let mut links = problem.item(m).links.iter();
             links.any(|k| k.from >= first)

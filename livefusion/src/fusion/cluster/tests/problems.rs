@@ -1,11 +1,11 @@
 //! Random clustering problems, and a brute-force solver for them.
 
 use crate::fusion::Reason;
-use crate::fusion::cluster::again;
 use crate::fusion::cluster::loops::Member;
 use crate::fusion::cluster::problem::{
-    Class, Cost, Field, Item, Link, Partition, Problem, Stream, WRITE,
+    Class, ClusterItem, Cost, DataField, Link, Partition, Problem, StreamRead, WRITE,
 };
+use crate::fusion::cluster::remat;
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use smallvec::smallvec;
@@ -50,8 +50,8 @@ impl Rng {
 /// Generates a random problem of `n` items.
 ///
 /// The items are maps, zips, filters, packs, generators, folds, scalars, random access, expansions
-/// into segments, folds of segments, and appends. Some may be rematerialised if `again` is set.
-pub fn random(seed: u64, n: usize, again: bool) -> Problem {
+/// into segments, folds of segments, and appends. Some may be rematerialised if `remat` is set.
+pub fn random(seed: u64, n: usize, remat: bool) -> Problem {
     let mut g = Generator {
         rng: Rng::new(seed),
         problem: Problem::default(),
@@ -61,7 +61,7 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         phases: None,
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
         // Folds with many captures give more reasons to rematerialise.
-        captures: if again { 60 } else { 25 },
+        captures: if remat { 60 } else { 25 },
     };
     if g.rng.chance(30) {
         g.phases = Some(g.class(Class::Root));
@@ -76,8 +76,8 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         g.item(i);
     }
     g.results();
-    if again {
-        g.again();
+    if remat {
+        g.allow_remat();
     }
     g.problem
 }
@@ -117,7 +117,7 @@ impl Generator {
             };
             at = self.problem.classes[parent];
         }
-        self.problem.fields.push(Field {
+        self.problem.fields.push(DataField {
             bytes: size * length,
             maker,
             stored: false,
@@ -129,16 +129,16 @@ impl Generator {
 
     fn scalar(&mut self, maker: usize) {
         self.scalars.push((maker, self.problem.fields.len()));
-        self.problem.fields.push(Field {
+        self.problem.fields.push(DataField {
             maker: Some(maker),
-            ..Field::default()
+            ..DataField::default()
         });
     }
 
     fn item(&mut self, i: usize) {
         let appends = if self.phases.is_some() { 12 } else { 0 };
         let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5, 4, 8, appends];
-        let mut item = Item::default();
+        let mut item = ClusterItem::default();
         let (field, class) = self.some_array();
         match self.rng.weighted(kinds) {
             0 => {
@@ -282,7 +282,7 @@ impl Generator {
         self.arrays[self.rng.range(from, self.arrays.len() - 1)]
     }
 
-    fn zip(&mut self, item: &mut Item, class: usize) {
+    fn zip(&mut self, item: &mut ClusterItem, class: usize) {
         let others = self.arrays.iter().filter(|a| a.1 == class);
         let others: Vec<usize> = others.map(|a| a.0).collect();
         if self.rng.chance(40) {
@@ -291,7 +291,7 @@ impl Generator {
         }
     }
 
-    fn consume(&mut self, item: &mut Item, field: usize, class: usize) {
+    fn consume(&mut self, item: &mut ClusterItem, field: usize, class: usize) {
         let maker = self.problem.fields[field].maker;
         if let Some(maker) = maker {
             item.link(maker, None);
@@ -304,14 +304,14 @@ impl Generator {
         if !item.at.contains(&class) {
             item.at.push(class);
         }
-        item.streams.push(Stream { maker, class });
+        item.streams.push(StreamRead { maker, class });
         if !item.uses.contains(&field) {
             item.uses.push(field);
         }
     }
 
     /// Adds captured scalars and random access to an item.
-    fn prevent(&mut self, item: &mut Item) {
+    fn prevent(&mut self, item: &mut ClusterItem) {
         if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
             let (scalar, field) = self.rng.pick(&self.scalars);
             if scalar < self.problem.items.len() {
@@ -345,7 +345,7 @@ impl Generator {
 
 impl Generator {
     /// Allows rematerialisation of most items that make arrays.
-    fn again(&mut self) {
+    fn allow_remat(&mut self) {
         let items = 0..self.problem.items.len();
         let prices: Vec<Option<u64>> = items
             .map(|i| {
@@ -356,7 +356,7 @@ impl Generator {
                 self.rng.chance(80).then_some(price)
             })
             .collect();
-        again::allow(&mut self.problem, &prices);
+        remat::allow(&mut self.problem, &prices);
     }
 }
 
@@ -383,7 +383,7 @@ fn all(problem: &Problem, loop_of: &mut Vec<usize>, moved: u64, best: &mut Optio
         let apart = |k: &Link| k.prevents.is_some() && inside(&k.from);
         let has = |f: &usize| {
             let reads = |j: usize| inside(&j) && problem.items[j].uses.contains(f);
-            let made = |m: usize| inside(&m) || problem.items[m].again.is_some();
+            let made = |m: usize| inside(&m) || problem.items[m].remat.is_some();
             problem.fields[*f].maker.is_some_and(made) || (0..i).any(reads)
         };
         let new = item.uses.iter().filter(|f| !has(f));
@@ -409,7 +409,7 @@ fn all_copies(problem: &Problem, mut partition: Partition, before: usize, best: 
     let mut wanted: Vec<usize> = Vec::new();
     for (member, l) in partition
         .members()
-        .filter(|_| problem.items[i].again.is_some())
+        .filter(|_| problem.items[i].remat.is_some())
     {
         let mut links = problem.item(member).links.iter();
         let uses = links.any(|k| k.from == i && k.prevents.is_none());
@@ -447,7 +447,7 @@ fn cost(problem: &Problem, partition: &Partition) -> Option<Cost> {
     }
     let mut bytes = copies
         .iter()
-        .filter_map(|(i, _)| problem.price_again(*i))
+        .filter_map(|(i, _)| problem.remat_price(*i))
         .sum();
     let mut written: Vec<bool> = problem.fields.iter().map(|f| f.stored).collect();
     for l in 0..count {

@@ -7,9 +7,9 @@
 //! such buffers runs its chunks in order.
 
 use super::Exits;
-use super::asked::{Asked, Needed, by_field};
+use super::demand::{FieldDemand, Needed, by_field};
 use crate::fusion::{ClassId, ClassKind};
-use crate::lower::scope::Scope;
+use crate::lower::scope::LoopScope;
 use crate::sharing::{FieldRef, NodeId};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -25,7 +25,7 @@ type Set = SmallVec<[ClassId; 1]>;
 
 /// Holds the combinators that need a liveness guard, because others continue.
 #[derive(Debug, Default)]
-pub struct Apart {
+pub struct GuardedCombs {
     /// The number of live sets in earlier phases.
     earlier: u32,
     sets: Vec<Set>,
@@ -37,26 +37,26 @@ pub struct Apart {
 }
 
 /// A candidate for a guard: a combinator or one of its fields, its class, and its live set.
-struct Run {
+struct GuardCandidate {
     id: NodeId,
     field: Option<u32>,
     own: ClassId,
     lives: Set,
 }
 
-impl Apart {
+impl GuardedCombs {
     /// Finds the guarded combinators in a loop.
     pub fn of(
-        scope: &Scope<'_>,
+        scope: &LoopScope<'_>,
         order: &[NodeId],
-        asked: &Asked,
+        demand: &FieldDemand,
         exits: &Exits,
         earlier: u32,
-    ) -> Apart {
+    ) -> GuardedCombs {
         let rates = &scope.plan.rates;
-        let mut apart = Apart {
+        let mut apart = GuardedCombs {
             earlier,
-            ..Apart::default()
+            ..GuardedCombs::default()
         };
         let mut runs = Vec::new();
         for id in order {
@@ -70,7 +70,7 @@ impl Apart {
             let mut add = |field, needed: Option<&Needed>| {
                 if let Some(Needed::While(classes)) = needed {
                     let (id, lives) = (*id, outermost(scope, classes));
-                    runs.push(Run {
+                    runs.push(GuardCandidate {
                         id,
                         field,
                         own,
@@ -78,10 +78,10 @@ impl Apart {
                     });
                 }
             };
-            add(None, asked.nodes.get(id));
+            add(None, demand.nodes.get(id));
             let count = by_field(scope, *id).map_or(0, |body| body.results.len() as u32);
             for f in 0..count {
-                let needed = asked.fields.get(&(*id, f));
+                let needed = demand.fields.get(&(*id, f));
                 add(Some(f), needed);
                 apart.fields.extend(needed.map(|_| ((*id, f), None)));
             }
@@ -105,7 +105,7 @@ impl Apart {
     }
 
     /// Chooses the guard of a candidate: the strictest one that admits all of its iterations.
-    fn place(&mut self, scope: &Scope<'_>, run: Run) {
+    fn place(&mut self, scope: &LoopScope<'_>, run: GuardCandidate) {
         let Some(lives) = self.least(scope, |set| is_least(scope, &run.lives, set)) else {
             return;
         };
@@ -130,7 +130,7 @@ impl Apart {
     }
 
     /// The smallest of the live sets that satisfy a condition.
-    fn least(&self, scope: &Scope<'_>, of: impl Fn(&Set) -> bool) -> Option<Lives> {
+    fn least(&self, scope: &LoopScope<'_>, of: impl Fn(&Set) -> bool) -> Option<Lives> {
         let all = (0..self.sets.len()).filter(|s| of(&self.sets[*s]));
         let least = all.reduce(|a, b| match is_least(scope, &self.sets[b], &self.sets[a]) {
             true => b,
@@ -142,7 +142,7 @@ impl Apart {
     /// Returns the guard around another.
     ///
     /// It admits more iterations. Its class is the other's own or around it.
-    pub fn around(&self, scope: &Scope<'_>, lives: Lives) -> Option<Lives> {
+    pub fn around(&self, scope: &LoopScope<'_>, lives: Lives) -> Option<Lives> {
         let (mine, top) = (self.set(lives), self.top(lives)?);
         let is_around = |(l, class): (&Lives, &ClassId)| {
             let set = self.set(*l);
@@ -186,7 +186,7 @@ impl Apart {
 }
 
 /// The classes that are within no other.
-fn outermost(scope: &Scope<'_>, classes: &[ClassId]) -> Set {
+fn outermost(scope: &LoopScope<'_>, classes: &[ClassId]) -> Set {
     let mut outermost = Set::new();
     for class in classes {
         if !outermost.iter().any(|c| scope.is_within(*class, *c)) {
@@ -199,7 +199,7 @@ fn outermost(scope: &Scope<'_>, classes: &[ClassId]) -> Set {
 }
 
 /// Whether one of `these` is live whenever one of `first` is.
-fn is_least(scope: &Scope<'_>, first: &[ClassId], these: &[ClassId]) -> bool {
+fn is_least(scope: &LoopScope<'_>, first: &[ClassId], these: &[ClassId]) -> bool {
     let lives = |c: &ClassId| these.iter().any(|t| scope.is_within(*c, *t));
     first.iter().all(lives)
 }
@@ -207,7 +207,7 @@ fn is_least(scope: &Scope<'_>, first: &[ClassId], these: &[ClassId]) -> bool {
 /// A live set, and then the ending classes around all of it, innermost first. Each lives at least
 /// as long.
 fn longer<'s>(
-    scope: &'s Scope<'_>,
+    scope: &'s LoopScope<'_>,
     exits: &'s Exits,
     lives: &'s Set,
 ) -> impl Iterator<Item = Set> + 's {
@@ -219,7 +219,7 @@ fn longer<'s>(
 
 /// Whether an exit makes the guard redundant. The enclosing loop rate is then left once all of
 /// `lives` have ended. It is within a class with an early exit, or around these classes.
-fn is_left(scope: &Scope<'_>, exits: &Exits, own: ClassId, lives: &Set) -> bool {
+fn is_left(scope: &LoopScope<'_>, exits: &Exits, own: ClassId, lives: &Set) -> bool {
     let rates = &scope.plan.rates;
     let from = match lives.iter().find(|c| scope.is_within(own, **c)) {
         Some(inside) => scope.above(*inside),

@@ -10,20 +10,20 @@ use loop_lang::state::Layout;
 use loop_lang::verify::verify;
 
 /// Holds the requested schedules, or the parse error.
-pub struct Asked(Result<Schedules>);
+pub struct RequestedSchedules(Result<Schedules>);
 
 /// Requests nothing.
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked(Ok(Schedules::default()))
+impl Default for RequestedSchedules {
+    fn default() -> RequestedSchedules {
+        RequestedSchedules(Ok(Schedules::default()))
     }
 }
 
-impl Asked {
+impl RequestedSchedules {
     /// Parses the text of a request.
-    pub fn read(text: &str) -> Asked {
+    pub fn read(text: &str) -> RequestedSchedules {
         let unread = |e| refused(format!("the schedule cannot be read: {e}"));
-        Asked(Schedules::parse(text).map_err(unread))
+        RequestedSchedules(Schedules::parse(text).map_err(unread))
     }
 
     /// Returns the schedules, by loop.
@@ -35,7 +35,7 @@ impl Asked {
 
     /// Validates the schedules of these loops before compilation.
     ///
-    /// Errors: a text that does not parse, or an error of [`of`](Asked::of) for one of the loops.
+    /// Errors: a text that does not parse, or an error of [`of`](RequestedSchedules::of) for one of the loops.
     pub fn judge<'a>(&self, mut loops: impl Iterator<Item = &'a Loop>) -> Result<()> {
         let schedules = self.schedules()?;
         loops.try_for_each(|program| {
@@ -99,14 +99,16 @@ mod tests {
     fn nothing_is_looked_for_in_loops_that_are_not_well_formed() {
         let text = "loop empty\ncomb 0 none\ninit_0:\ndone_0:\n  return\n";
         let mut program = loop_lang::parse::parse(text).expect("it is read");
-        let asked = Asked::read("empty");
-        let error = asked.judge([&program].into_iter()).expect_err("no gotos");
+        let requested = RequestedSchedules::read("empty");
+        let error = requested
+            .judge([&program].into_iter())
+            .expect_err("no gotos");
         let why = "the loop is not well formed:\n";
         assert!(
             matches!(&error.kind, ErrorKind::Backend(e) if e.starts_with(why)),
             "{error}"
         );
         loop_lang::gotos::derive_gotos(&mut program);
-        assert_eq!(asked.judge([&program].into_iter()), Ok(()));
+        assert_eq!(requested.judge([&program].into_iter()), Ok(()));
     }
 }

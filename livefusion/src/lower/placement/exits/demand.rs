@@ -4,7 +4,7 @@ use crate::ast::{Body, BySegments, Consumes};
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
 use crate::lower::body;
-use crate::lower::scope::Scope;
+use crate::lower::scope::LoopScope;
 use crate::sharing::{FieldRef, NodeId};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -45,14 +45,14 @@ impl Needed {
 
 /// Holds the demand on each combinator and on each of its fields.
 #[derive(Default)]
-pub struct Asked {
+pub struct FieldDemand {
     pub nodes: FxHashMap<NodeId, Needed>,
     /// For pure producers of elements: the live range of their count.
     counts: FxHashMap<NodeId, Needed>,
     pub fields: FxHashMap<FieldRef, Needed>,
 }
 
-impl Asked {
+impl FieldDemand {
     pub fn field(&mut self, field: FieldRef, needed: &Needed) {
         if *needed == Needed::Never {
             return;
@@ -69,7 +69,7 @@ impl Asked {
     ///
     /// A zip that checks lengths is demanded with its fields. An array is demanded with a generator
     /// that counts it.
-    pub fn makers(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
+    pub fn makers(&mut self, scope: &LoopScope<'_>, input: NodeId, needed: &Needed) {
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
             if scope.graph.node(input).kind.facts().names() {
@@ -94,20 +94,20 @@ impl Asked {
         nodes: &[NodeId],
         ends: impl Fn(&NodeId) -> Option<ClassId>,
         elements_end: impl Fn(&NodeId) -> Option<ClassId>,
-    ) -> Asked {
-        let mut asked = Asked::default();
+    ) -> FieldDemand {
+        let mut demand = FieldDemand::default();
         for id in nodes {
             let node = self.nodes.get(id).cloned();
             let needed = node.map(|needed| (*id, needed.within(ends(id))));
-            asked.nodes.extend(needed);
+            demand.nodes.extend(needed);
         }
         for (field, needed) in &self.fields {
-            if asked.nodes.contains_key(&field.0) {
+            if demand.nodes.contains_key(&field.0) {
                 let needed = needed.clone().within(elements_end(&field.0));
-                asked.fields.insert(*field, needed);
+                demand.fields.insert(*field, needed);
             }
         }
-        asked
+        demand
     }
 
     /// Returns how long the inputs of a node must be counted.
@@ -118,7 +118,7 @@ impl Asked {
     }
 
     /// Adds demand on all fields of an input.
-    pub fn all(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
+    pub fn all(&mut self, scope: &LoopScope<'_>, input: NodeId, needed: &Needed) {
         self.makers(scope, input, needed);
         for field in scope.graph.fields(input) {
             self.field(field, needed);
@@ -129,11 +129,11 @@ impl Asked {
     ///
     /// It lasts as long as the node is needed, or as long as the fields that are computed from the
     /// elements.
-    pub fn elements(&mut self, scope: &Scope<'_>, id: NodeId, ends: Option<ClassId>) {
+    pub fn elements(&mut self, scope: &LoopScope<'_>, id: NodeId, ends: Option<ClassId>) {
         let node = scope.graph.node(id);
         let needed = self.nodes.get(&id).cloned().unwrap_or_default();
-        let of_field = |asked: &Asked, f: usize| {
-            let needed = asked.fields.get(&(id, f as u32));
+        let of_field = |demand: &FieldDemand, f: usize| {
+            let needed = demand.fields.get(&(id, f as u32));
             needed.cloned().unwrap_or_default().within(ends)
         };
         let inputs = scope.inputs(id).iter();
@@ -175,7 +175,7 @@ impl Asked {
             Consumes::Names | Consumes::Number => {}
             Consumes::All | Consumes::Own | Consumes::Lengths | Consumes::Bodies => {
                 columns.iter().for_each(|f| self.field(*f, &needed));
-                if let Some(source) = scope.plan.pulls.mirrors.source(id) {
+                if let Some(source) = scope.plan.inlining.reversals.source(id) {
                     self.all(scope, source, &needed);
                 }
             }
@@ -189,7 +189,7 @@ pub fn only(field: usize, of: usize) -> Vec<bool> {
 }
 
 /// Returns the body of a node that computes its fields separately.
-pub fn by_field<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
+pub fn by_field<'g>(scope: &LoopScope<'g>, id: NodeId) -> Option<&'g Body> {
     let rates = &scope.plan.rates;
     let kind = &scope.graph.node(id).kind;
     let facts = kind.facts();

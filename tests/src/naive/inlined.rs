@@ -68,7 +68,7 @@ impl Computed {
         let Some((node, field)) = resolve(&array.0, array.1) else {
             return;
         };
-        if schedule.is_pulled(&node) {
+        if schedule.is_inlined(&node) {
             let times = self.first.entry(Arc::as_ptr(&node)).or_default();
             let first = times.entry((index, field)).or_insert(time);
             *first = time.min(*first);

@@ -20,9 +20,9 @@
 //!
 //! A rematerialised item traps exactly as the original does, so no trap is added or lost.
 
-use super::problem::{Again, Item, Problem};
+use super::problem::{ClusterItem, Problem, Remat};
 use crate::ast::{Body, Kind, Term, TermId};
-use crate::fusion::pull::{Pulls, is_shifted};
+use crate::fusion::inline::{Inlining, is_shifted};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId};
 use smallvec::{SmallVec, smallvec};
@@ -42,13 +42,13 @@ pub type Copies = SmallVec<[usize; 2]>;
 pub fn operated(
     graph: &Graph,
     rates: &Rates,
-    pulls: &Pulls,
+    inlining: &Inlining,
     free: &[bool],
     n: NodeId,
 ) -> Option<u64> {
     let node = &graph.nodes[n.index()];
     let facts = node.node.kind.facts();
-    if !facts.again {
+    if !facts.remat {
         return None;
     }
     // Each element passes the filter or not.
@@ -64,7 +64,7 @@ pub fn operated(
     for (body, captures) in node.node.kind.bodies().iter().zip(&node.captures) {
         sum += of_body(body, |capture, field, index| {
             let (array, _) = graph.resolve(captures[capture as usize], field);
-            in_order && is_shifted(body, index) && !pulls.is_pulled(array)
+            in_order && is_shifted(body, index) && !inlining.is_inlined(array)
         })?;
     }
     for input in node.inputs.iter().filter(|i| free[i.index()]) {
@@ -84,7 +84,7 @@ fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64>
         sum += match &data.term {
             Term::Op(op, _) if op.is_costly() => return None,
             Term::Op(_, args) | Term::Flat(args) => args.iter().map(width).fold(own, u64::max),
-            Term::Cond(..) | Term::Ensure(..) => own,
+            Term::Cond(..) | Term::Assert(..) => own,
             Term::At {
                 capture,
                 field,
@@ -118,34 +118,34 @@ pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
         let item = &problem.items[user];
         let price = price.filter(|_| !item.links.iter().any(|k| k.alone && kept[k.from]));
         kept[user] = price.is_none();
-        let again = price.map(|price| Again {
+        let remat = price.map(|price| Remat {
             part: item.clone(),
             price,
             members: smallvec![user],
         });
-        problem.items[user].again = again.map(Box::new);
+        problem.items[user].remat = remat.map(Box::new);
     }
 }
 
 /// The single user of each item that makes arrays, if both could share a loop.
 fn alone(problem: &Problem) -> Vec<Option<usize>> {
     #[derive(Clone, Copy)]
-    enum Users {
+    enum ItemUsers {
         None,
         One(usize),
         Several,
     }
-    let mut users = vec![Users::Several; problem.items.len()];
+    let mut users = vec![ItemUsers::Several; problem.items.len()];
     for field in problem.fields.iter().filter(|f| f.bytes > 0) {
         if let Some(maker) = field.maker {
-            users[maker] = Users::None;
+            users[maker] = ItemUsers::None;
         }
     }
     for (i, item) in problem.items.iter().enumerate() {
         for link in &item.links {
             users[link.from] = match (users[link.from], link.prevents) {
-                (Users::None, None) => Users::One(i),
-                _ => Users::Several,
+                (ItemUsers::None, None) => ItemUsers::One(i),
+                _ => ItemUsers::Several,
             };
         }
     }
@@ -153,11 +153,11 @@ fn alone(problem: &Problem) -> Vec<Option<usize>> {
     let wanted = (0..problem.fields.len()).filter(|f| problem.fields[*f].stored);
     for field in wanted.chain(lengths) {
         if let Some(maker) = problem.fields[field].maker {
-            users[maker] = Users::Several;
+            users[maker] = ItemUsers::Several;
         }
     }
-    let one = |u: Users| match u {
-        Users::One(user) => Some(user),
+    let one = |u: ItemUsers| match u {
+        ItemUsers::One(user) => Some(user),
         _ => None,
     };
     users.into_iter().map(one).collect()
@@ -172,13 +172,13 @@ pub fn choices(
     item: usize,
     open: impl Fn(usize) -> bool,
 ) -> (Vec<Copies>, bool) {
-    let may = |from: usize| problem.items[from].again.is_some() && open(from);
+    let may = |from: usize| problem.items[from].remat.is_some() && open(from);
     let mut more = false;
     // The needed items in ascending order, and whether each is mandatory.
-    let mut need = |needs: &mut Vec<(usize, bool)>, of: &Item, again: bool| {
+    let mut need = |needs: &mut Vec<(usize, bool)>, of: &ClusterItem, remat: bool| {
         let links = of.links.iter().filter(|k| !k.apart);
         for link in links.filter(|k| may(k.from)) {
-            let must = again && link.alone;
+            let must = remat && link.alone;
             match needs.binary_search_by_key(&link.from, |n| n.0) {
                 Ok(at) => needs[at].1 |= must,
                 Err(at) if must || needs.len() < CHOICES => needs.insert(at, (link.from, must)),
@@ -203,9 +203,9 @@ pub fn choices(
         };
         // Few copies first.
         let without = (needs.clone(), copies.clone());
-        if let Some(again) = &problem.items[m].again {
+        if let Some(remat) = &problem.items[m].remat {
             copies.push(m);
-            need(&mut needs, &again.part, true);
+            need(&mut needs, &remat.part, true);
             stack.push((needs, copies));
         }
         if !must {

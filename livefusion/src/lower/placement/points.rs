@@ -1,6 +1,6 @@
 //! Program points of combinators: opens the rates that they need.
 
-use super::{Act, Column, Context, Opening, PlacedRate, Placer, Spot, no_root};
+use super::{Act, Context, InputColumn, Opening, PlacedRate, Placer, Point, no_root};
 use crate::ast::Kind;
 use crate::fusion::rates::indexed_array;
 use crate::fusion::{ClassId, ClassKind};
@@ -15,38 +15,38 @@ impl Placer<'_> {
     /// Finds the program point of a node that uses these inputs in step.
     ///
     /// Opens rates as needed.
-    pub fn spot_of(&mut self, id: NodeId, inputs: Range<usize>) -> Lower<Spot> {
-        self.spot_behind(id, inputs.clone(), inputs)
+    pub fn point_of(&mut self, id: NodeId, inputs: Range<usize>) -> Lower<Point> {
+        self.point_behind(id, inputs.clone(), inputs)
     }
 
     /// Finds the program point of a node that waits for some of its inputs.
     ///
     /// It uses `inputs`, and in each iteration it runs after `waits_for`.
-    pub fn spot_behind(
+    pub fn point_behind(
         &mut self,
         id: NodeId,
         inputs: Range<usize>,
         waits_for: Range<usize>,
-    ) -> Lower<Spot> {
+    ) -> Lower<Point> {
         let used = self.scope.inputs(id);
         self.enter(id, &used[inputs])?;
         let columns = self.scope.columns(id, waits_for);
-        self.spot_where(id, &columns)
+        self.point_where(id, &columns)
     }
 
     /// Finds the program point of a node that uses these columns.
     ///
     /// The root of its loop must be open.
-    pub fn spot_where(&mut self, id: NodeId, columns: &[Column]) -> Lower<Spot> {
+    pub fn point_where(&mut self, id: NodeId, columns: &[InputColumn]) -> Lower<Point> {
         let class = self.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
         let needs = self.needs(columns);
-        self.spot(id, class, &needs)
+        self.point(id, class, &needs)
     }
 
     /// Finds a program point for a node in an instance of a class.
     ///
     /// It is in the first instance after all of `needs`. Opens an instance if there is none.
-    pub fn spot(&mut self, id: NodeId, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
+    pub fn point(&mut self, id: NodeId, class: ClassId, needs: &[Point]) -> Lower<Point> {
         let instances = self.placed.tree.instances(class);
         for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
             if let Some(position) = self.placed.tree.fits(rate, needs) {
@@ -66,9 +66,9 @@ impl Placer<'_> {
             ClassKind::Append(_) => {
                 let part = self.scope.phase.and_then(|p| p.part(class));
                 let (_, of) = part.ok_or_else(no_root)?;
-                let spot = self.spot(id, of, needs)?;
-                self.placed.tree.append(spot.rate, class);
-                Ok(spot)
+                let point = self.point(id, of, needs)?;
+                self.placed.tree.append(point.rate, class);
+                Ok(point)
             }
             // Also for a class that equals the root only at run time, by a length check.
             ClassKind::Root | ClassKind::Phases => {
@@ -85,18 +85,23 @@ impl Placer<'_> {
     /// Finds the program point for a new child of a class.
     ///
     /// It is at the end of an iteration of the parent's class.
-    pub fn spot_for_child(&mut self, id: NodeId, parent: ClassId, needs: &[Spot]) -> Lower<Spot> {
+    pub fn point_for_child(
+        &mut self,
+        id: NodeId,
+        parent: ClassId,
+        needs: &[Point],
+    ) -> Lower<Point> {
         let instances = self.placed.tree.instances(parent);
         for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
             let tree = &self.placed.tree;
             let outside = needs.iter().filter(|n| !tree.is_within(n.rate, rate));
-            let outside: Vec<Spot> = outside.copied().collect();
+            let outside: Vec<Point> = outside.copied().collect();
             if tree.fits(rate, &outside).is_some() {
                 return Ok(tree.end(rate));
             }
         }
-        let spot = self.spot(id, parent, needs)?;
-        Ok(self.placed.tree.end(spot.rate))
+        let point = self.point(id, parent, needs)?;
+        Ok(self.placed.tree.end(point.rate))
     }
 
     /// Returns the rate of a class that comes last in a cursor.
@@ -110,11 +115,11 @@ impl Placer<'_> {
             return Ok(last);
         }
         let end = self.placed.tree.rate(cursor).parts.len().saturating_sub(1);
-        let end = Spot {
+        let end = Point {
             rate: cursor,
             position: end,
         };
-        Ok(self.spot(id, class, &[end])?.rate)
+        Ok(self.point(id, class, &[end])?.rate)
     }
 
     /// Opens the root of this phase, if it is not open.
@@ -129,16 +134,16 @@ impl Placer<'_> {
         }
         let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
         let root = self.scope.root();
-        let beside = rates.is_fresh(id) || rates.twin_of(id).is_some();
-        let fresh = beside && rates.runs_at(id) == root;
+        let reads_memory = rates.is_fresh(id) || rates.equal_zip(id).is_some();
+        let fresh = reads_memory && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut rest: Vec<NodeId> = self.scope.parts();
         rest.extend(rates.selecting_above(id));
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(rates.deciding_above(id, root).into_iter().rev());
         while let (None, Some(at)) = (self.open_root(), stack.pop().or_else(|| rest.pop())) {
-            let beside = fresh && inputs.contains(&at);
-            let at_root = beside || rates.output(at) == root;
+            let reads_memory = fresh && inputs.contains(&at);
+            let at_root = reads_memory || rates.output(at) == root;
             let field = self.scope.existing_field(at);
             // An array may be read at one rate itself, and at another rate as an input of a zip.
             let Some(field) = field.filter(|f| seen.insert((f.0, at_root))) else {
@@ -181,26 +186,26 @@ impl Placer<'_> {
     pub fn open_within(
         &mut self,
         node: NodeId,
-        spot: Spot,
+        point: Point,
         class: ClassId,
         opening: Opening,
-    ) -> Spot {
+    ) -> Point {
         let rate = self.open(PlacedRate {
             class: Some(class),
             appends: SmallVec::new(),
-            parent: Some(spot.rate),
+            parent: Some(point.rate),
             node,
             opening,
             parts: Vec::new(),
         });
-        Spot::first(rate)
+        Point::first(rate)
     }
 
     /// Notes that a node has an element for each iteration of a rate.
     ///
     /// The element is read, computed or kept.
-    pub fn runs_over(&mut self, id: NodeId, spot: Spot) {
-        let rate = self.placed.tree.elements_of(spot.rate);
+    pub fn runs_over(&mut self, id: NodeId, point: Point) {
+        let rate = self.placed.tree.elements_of(point.rate);
         // A part of an append is shorter than the append.
         let class = self.scope.plan.rates.output(id);
         let appended = class.is_some_and(|c| self.scope.is_appended(c));
@@ -210,17 +215,17 @@ impl Placer<'_> {
     }
 
     /// Reads a column from memory at a rate's counter, or at a subrate's count.
-    pub fn read(&mut self, column: Column, spot: Spot) {
-        let rate = self.placed.tree.elements_of(spot.rate);
+    pub fn read(&mut self, column: InputColumn, point: Point) {
+        let rate = self.placed.tree.elements_of(point.rate);
         let is_sub = self.placed.tree.rate(rate).opening.is_sub();
         let class = self.scope.class_of(column);
         let appended = class.is_some_and(|c| self.scope.is_appended(c));
-        let in_step = !is_sub && !column.mirrored && !appended;
+        let in_step = !is_sub && !column.reversed && !appended;
         self.reads(column.field, in_step.then_some(rate));
-        if column.beside.is_none() {
-            self.runs_over(column.field.0, spot);
+        if column.unfused_at.is_none() {
+            self.runs_over(column.field.0, point);
         }
-        self.act(column.field.0, Act::Read(column, spot));
-        self.know(column, spot);
+        self.act(column.field.0, Act::Read(column, point));
+        self.know(column, point);
     }
 }

@@ -11,12 +11,12 @@ const LONGEST: usize = 24;
 /// The number of cached bodies: a power of two. A hash selects the entry.
 const KEPT: usize = 64;
 
-thread_local!(static LATELY: RefCell<[Option<Body>; KEPT]> = const { RefCell::new([const { None }; KEPT]) });
+thread_local!(static CACHE: RefCell<[Option<Body>; KEPT]> = const { RefCell::new([const { None }; KEPT]) });
 
 /// Caches a sound body. Bodies with captures are excluded, since they would keep arrays alive.
 pub(super) fn remember(body: &Body) {
     if body.is_sound() && is_kept(body) {
-        let before = LATELY.with_borrow_mut(|all| all[place(body)].replace(body.clone()));
+        let before = CACHE.with_borrow_mut(|all| all[place(body)].replace(body.clone()));
         drop(before);
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn find(parts: &Parts) -> Option<Body> {
     if !is_kept(parts) {
         return None;
     }
-    LATELY.with_borrow(|all| {
+    CACHE.with_borrow(|all| {
         let known = all[place(parts)].as_ref()?;
         let same = known.params == parts.params
             && known.results == parts.results
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn lately_changed_node_is_checked_again() {
+    fn newly_changed_node_is_checked_again() {
         let xs = Array::from(vec![1.0, 2.0]);
         let mut changed = body(&scaled(&xs, 4.0));
         changed.results[0] = TermId(99);

@@ -62,7 +62,7 @@ fn totals_of_scans_and_floats() -> Result<()> {
 
 /// Elements of segments, per-segment values, and both inputs.
 #[test]
-fn guests_at_elements_and_at_segments() -> Result<()> {
+fn co_consumers_at_elements_and_at_segments() -> Result<()> {
     for engine in engines() {
         let counts = Array::from(vec![2u64, 0, 3]);
         let values = numbers(3).map(|x| x * 10);
@@ -89,7 +89,7 @@ fn guests_at_elements_and_at_segments() -> Result<()> {
 /// A consumer that the zip depends on cannot join it: its result is complete only after a loop over
 /// the input.
 #[test]
-fn guest_that_a_zip_waits_for_comes_before_it() -> Result<()> {
+fn co_consumer_that_a_zip_waits_for_comes_before_it() -> Result<()> {
     for engine in engines() {
         let left = evens(9);
         let sum = left.sum();
@@ -104,7 +104,7 @@ fn guest_that_a_zip_waits_for_comes_before_it() -> Result<()> {
 
 /// Two zips, each of which needs results of the other's co-consumers: one of them comes first.
 #[test]
-fn zips_that_wait_for_guests_of_each_other() -> Result<()> {
+fn zips_that_wait_for_co_consumers_of_each_other() -> Result<()> {
     for engine in engines() {
         let (a, b) = (evens(9), numbers(7).filter(|x| x.gt(3)));
         let (c, d) = (
@@ -125,7 +125,7 @@ fn zips_that_wait_for_guests_of_each_other() -> Result<()> {
 
 /// Co-consumers of a zip that is itself an input, and of its inputs.
 #[test]
-fn guests_of_zips_on_sides() -> Result<()> {
+fn co_consumers_of_zips_on_sides() -> Result<()> {
     for engine in engines() {
         let (a, b) = (evens(9), numbers(7).filter(|x| x.gt(3)));
         let pairs = a.zip_with(&b, |x, y| x + y);
@@ -165,7 +165,7 @@ fn segments_are_results() -> Result<()> {
 
 /// A co-consumer of a zip inside another zip belongs to the outer loop.
 #[test]
-fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
+fn a_co_consumer_comes_behind_the_outermost_zip() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::new(&Array::from(vec![1u64]), &numbers(1));
         let inner = rows
@@ -175,20 +175,20 @@ fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
         let outer = numbers(2)
             .filter(|x| x.gt(1))
             .zip_with(&inner, |a, b| a * b);
-        let guest = inner.filter(|x| x.gt(1));
+        let co_consumer = inner.filter(|x| x.gt(1));
         let last = numbers(4)
             .filter(|x| x.gt(3))
             .zip_with(&outer, |a, b| a - b);
-        assert_eq!(shape(&[guest.node(), last.node()])?, (1, 2));
-        let (guest, last) = (&guest, &last).force_with(&engine)?;
-        assert_eq!((guest.to_vec()?, last.to_vec()?), (vec![3], vec![-2]));
+        assert_eq!(shape(&[co_consumer.node(), last.node()])?, (1, 2));
+        let (co_consumer, last) = (&co_consumer, &last).force_with(&engine)?;
+        assert_eq!((co_consumer.to_vec()?, last.to_vec()?), (vec![3], vec![-2]));
     }
     Ok(())
 }
 
 /// An array zipped with elements derived from it is read at its own rate.
 #[test]
-fn guest_of_one_side_is_not_delivered_from_another() -> Result<()> {
+fn co_consumer_of_one_side_is_not_delivered_from_another() -> Result<()> {
     for engine in engines() {
         let rows = Segmented::new(&Array::from(vec![2u64, 0, 1]), &numbers(3));
         let sums = rows.sum();
@@ -201,7 +201,7 @@ fn guest_of_one_side_is_not_delivered_from_another() -> Result<()> {
 
 /// Segment lengths that depend on a co-consumer, through data that another node cuts by them.
 #[test]
-fn a_guest_that_lengths_depend_on() -> Result<()> {
+fn a_co_consumer_that_lengths_depend_on() -> Result<()> {
     for engine in engines() {
         let (none, zero) = (Array::from(Vec::<i64>::new()), Array::from(vec![0u64]));
         let spread = Segmented::replicate(&zero, &numbers(1));
@@ -272,7 +272,7 @@ fn a_zip_that_ends() -> Result<()> {
 
 /// Co-consumers of two arrays of one input, and of an input with an unfused input in memory.
 #[test]
-fn guests_of_several_arrays() -> Result<()> {
+fn co_consumers_of_several_arrays() -> Result<()> {
     for engine in engines() {
         let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
         let halves = left.map(|x| x / 2);
@@ -310,7 +310,7 @@ fn guests_of_several_arrays() -> Result<()> {
 
 /// A co-consumer reports an unfused input whose length differs from the zip input.
 #[test]
-fn an_array_of_another_length_beside_a_guest() -> Result<()> {
+fn an_array_of_another_length_beside_a_co_consumer() -> Result<()> {
     for engine in engines() {
         for n in [3, 5] {
             let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
@@ -328,7 +328,7 @@ fn an_array_of_another_length_beside_a_guest() -> Result<()> {
 
 /// Elements of segments next to an array in memory, and next to each other.
 #[test]
-fn guests_of_several_arrays_at_elements() -> Result<()> {
+fn co_consumers_of_several_arrays_at_elements() -> Result<()> {
     for engine in engines() {
         let counts = Array::from(vec![2u64, 0, 3]);
         let spread = Segmented::replicate(&counts, &numbers(3));

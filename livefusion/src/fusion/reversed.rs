@@ -2,7 +2,7 @@
 //!
 //! A loop counts its steps upwards. Step k may compute element k of an array, or element k from the
 //! end. In the second case, the array runs *against* the loop. For example, a reversed scan runs
-//! against the loop of its scan, and so do maps of it. They read and write memory at the mirrored
+//! against the loop of its scan, and so do maps of it. They read and write memory at the reversed
 //! index, and the scan itself need not be stored.
 //!
 //! Order-dependent nodes (scans, folds, filters, trapping code) run along their loop. If one of
@@ -17,23 +17,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lists the arrays that run against the loop that computes them.
 #[derive(Clone, Debug, Default)]
-pub struct Mirrors {
+pub struct Reversals {
     /// The operand of each reversal that is fused with it.
     of: FxHashMap<NodeId, NodeId>,
     /// The nodes that run against their loop.
     against: FxHashSet<NodeId>,
 }
 
-impl Mirrors {
+impl Reversals {
     /// Finds the fusible reversals.
     ///
     /// `in_order` selects the nodes that are computed in a loop's order. These are all nodes except
     /// arrays in memory and index functions.
-    pub fn find(graph: &Graph, rates: &Rates, in_order: impl Fn(NodeId) -> bool) -> Mirrors {
-        let mut mirrors = Mirrors::default();
+    pub fn find(graph: &Graph, rates: &Rates, in_order: impl Fn(NodeId) -> bool) -> Reversals {
+        let mut reversals = Reversals::default();
         let reversed = graph
             .ids()
-            .filter_map(|id| Some((id, mirrored(graph, rates, id)?)));
+            .filter_map(|id| Some((id, reversed(graph, rates, id)?)));
         let is_root = |n: NodeId| {
             let class = rates.output(n);
             class.is_some_and(|c| rates.kind(c) == ClassKind::Root)
@@ -43,7 +43,7 @@ impl Mirrors {
             .filter(|(_, of)| is_root(*of) && computed(*of))
             .collect();
         if found.is_empty() {
-            return mirrors;
+            return reversals;
         }
         let mut directions = Directions::of(graph, rates);
         for (id, of) in found {
@@ -55,15 +55,15 @@ impl Mirrors {
                 .all(|maker| directions.may_join(id, maker, true))
             {
                 makers.for_each(|maker| directions.join(id, maker, true));
-                mirrors.of.insert(id, of);
+                reversals.of.insert(id, of);
             }
         }
         for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
             if directions.is_against(id) {
-                mirrors.against.insert(id);
+                reversals.against.insert(id);
             }
         }
-        mirrors
+        reversals
     }
 
     /// Returns the operand of a reversal, if one loop computes both.
@@ -78,7 +78,7 @@ impl Mirrors {
 }
 
 /// Matches a node that reverses all fields of one array. Returns that array.
-fn mirrored(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
+fn reversed(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
     let node = &graph.nodes[id.index()];
     let (Kind::Generate(_, body), false) = (&node.node.kind, node.leaf) else {
         return None;
@@ -142,7 +142,7 @@ impl Directions {
         }
         for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
             for (k, input) in graph.nodes[id.index()].inputs.iter().enumerate() {
-                if rates.is_beside(id, k) {
+                if rates.is_unfused(id, k) {
                     continue;
                 }
                 for (maker, _) in graph.fields(*input) {

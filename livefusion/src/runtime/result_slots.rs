@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Locates the slot of a result's field.
 #[derive(Clone, Copy, Debug)]
-pub struct Home {
+pub struct ResultSlot {
     /// The loop.
     pub at: usize,
     /// The slot of the array within the loop.
@@ -24,23 +24,26 @@ pub struct Home {
 }
 
 /// Lists the slots of all fields of results, in loop order.
-pub fn of<'o>(loops: &[CompiledLoop], outputs: impl Iterator<Item = &'o [Origin]>) -> Vec<Home> {
+pub fn of<'o>(
+    loops: &[CompiledLoop],
+    outputs: impl Iterator<Item = &'o [Origin]>,
+) -> Vec<ResultSlot> {
     let made: Vec<(usize, Option<usize>)> = loops.iter().enumerate().flat_map(made_by).collect();
-    let mut homes = Vec::new();
+    let mut slots = Vec::new();
     for (output, fields) in outputs.enumerate() {
         for (k, from) in fields.iter().enumerate() {
-            if let Some((at, slot)) = home(loops, &made, *from) {
+            if let Some((at, slot)) = slot_of(loops, &made, *from) {
                 let field = (output, k);
-                homes.push(Home { at, slot, field });
+                slots.push(ResultSlot { at, slot, field });
             }
         }
     }
-    homes.sort_by_key(|h| h.at);
-    homes
+    slots.sort_by_key(|h| h.at);
+    slots
 }
 
 /// Returns the loop and slot that allocate a value.
-fn home(
+fn slot_of(
     loops: &[CompiledLoop],
     made: &[(usize, Option<usize>)],
     mut from: Origin,
@@ -95,13 +98,13 @@ fn cut(program: &Loop) -> FxHashMap<Var, Var> {
 /// Offers the memory of old results to a frame.
 ///
 /// A shared array keeps its memory.
-pub fn offer(homes: &[Home], spare: &mut [Vec<Arc<Buffer>>], frame: &mut Frame<'_>) {
-    for home in homes {
-        let column = spare.get_mut(home.field.0);
-        let column = column.and_then(|columns| columns.get_mut(home.field.1));
+pub fn offer(slots: &[ResultSlot], spare: &mut [Vec<Arc<Buffer>>], frame: &mut Frame<'_>) {
+    for to in slots {
+        let column = spare.get_mut(to.field.0);
+        let column = column.and_then(|columns| columns.get_mut(to.field.1));
         if let Some(old) = column.and_then(Arc::get_mut) {
             let none = Buffer::empty(old.ty());
-            frame.spare.offer(home.slot, std::mem::replace(old, none));
+            frame.spare.offer(to.slot, std::mem::replace(old, none));
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::{N, floats, numbers, program};
 use livefusion::Array;
-use livefusion_tests::catalog::asked;
+use livefusion_tests::catalog::requests;
 
 /// One loop over the paths, with the steps of each in its body.
 #[test]
 fn monte_carlo() {
     let done = program(
-        || asked::monte_carlo(7, N as u64, 10),
+        || requests::monte_carlo(7, N as u64, 10),
         [1, 1, 0],
         |(mean, squares)| {
             // For ten steps, the mean positive part is 2.46, and its mean square 20.
@@ -29,7 +29,7 @@ fn top_and_sum() {
     let (n, sum) = (odd.len() as u64, odd.iter().sum::<i64>());
     odd.sort_by(|a, b| b.cmp(a));
     let done = program(
-        || asked::top_and_sum(&Array::from(&xs)),
+        || requests::top_and_sum(&Array::from(&xs)),
         [2, 3, 0],
         |(top, len, total)| {
             assert_eq!(top, odd[..3]);
@@ -52,7 +52,7 @@ fn join_counts() {
         .map(|r| left.iter().filter(|l| *l == r).count() as u64)
         .collect();
     program(
-        || asked::join_counts(&Array::from(&left), &Array::from(&right)),
+        || requests::join_counts(&Array::from(&left), &Array::from(&right)),
         [1, 2, 0],
         |found| assert_eq!(found, want[..]),
     );
@@ -81,7 +81,7 @@ fn group_spread() {
     };
     let want: Vec<f64> = groups.iter_mut().map(spread).collect();
     program(
-        || asked::group_spread(&Array::from(&values), &Array::from(&keys)),
+        || requests::group_spread(&Array::from(&values), &Array::from(&keys)),
         [2, 5, 0],
         |(keys, found)| {
             assert_eq!(keys, [0, 1, 2, 3, 4]);

@@ -17,8 +17,8 @@
 mod functions;
 
 use super::cluster::free::{constant, is_alias};
-use super::mirror::Mirrors;
 use super::rates::Rates;
+use super::reversed::Reversals;
 use crate::ast::{Body, Kind, Len, Term, TermId};
 use crate::sharing::uniform::is_uniform;
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -38,7 +38,7 @@ const MAX_SHIFTS: u32 = 8;
 
 /// Describes a length that is known without running a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extent {
+pub enum KnownExtent {
     /// The length of this array in memory, or of this generator of known length.
     Of(NodeId),
     /// This delayed scalar.
@@ -49,29 +49,29 @@ pub enum Extent {
 
 /// Holds the inlining decisions and facts that follow from them.
 #[derive(Clone, Debug, Default)]
-pub struct Pulls {
-    pulled: Vec<bool>,
+pub struct Inlining {
+    inlined: Vec<bool>,
     may_trap: Vec<bool>,
     costly: Vec<bool>,
     in_memory: Vec<bool>,
     in_no_loop: Vec<bool>,
-    extents: Vec<Option<Extent>>,
+    extents: Vec<Option<KnownExtent>>,
     behind: Vec<Vec<NodeId>>,
     /// The reversals that are fused with their operands.
-    pub mirrors: Mirrors,
+    pub reversals: Reversals,
 }
 
-impl Pulls {
+impl Inlining {
     /// Returns whether indexed reads compute the element instead of loading it.
-    pub fn is_pulled(&self, n: NodeId) -> bool {
-        self.pulled[n.index()]
+    pub fn is_inlined(&self, n: NodeId) -> bool {
+        self.inlined[n.index()]
     }
 
     /// Returns whether an indexed read of an inlined array may trap or diverge.
     ///
     /// The index is in bounds.
     pub fn may_trap(&self, n: NodeId) -> bool {
-        self.pulled[n.index()] && self.may_trap[n.index()]
+        self.inlined[n.index()] && self.may_trap[n.index()]
     }
 
     /// Returns whether an array could be inlined, but would be computed more than once.
@@ -94,23 +94,24 @@ impl Pulls {
     }
 
     /// Returns the length of an array, where it is known without a loop.
-    pub fn extent(&self, n: NodeId) -> Option<Extent> {
+    pub fn extent(&self, n: NodeId) -> Option<KnownExtent> {
         self.extents[n.index()]
     }
 
     /// Returns the length of an array, where it equals an existing length.
     ///
     /// No computation is needed to know it.
-    pub fn own_extent(&self, n: NodeId) -> Option<Extent> {
-        self.extent(n).filter(|e| !matches!(e, Extent::Rows(_)))
+    pub fn own_extent(&self, n: NodeId) -> Option<KnownExtent> {
+        self.extent(n)
+            .filter(|e| !matches!(e, KnownExtent::Rows(_)))
     }
 
-    /// Returns whether the nodes [behind](Pulls::behind) a node replace it.
+    /// Returns whether the nodes [behind](Inlining::behind) a node replace it.
     ///
     /// This holds for inlined arrays at indexed reads, and for lengths that are known without a
     /// loop.
     pub fn stands_for_others(&self, n: NodeId) -> bool {
-        self.pulled[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
+        self.inlined[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
     }
 
     /// Returns whether a generator's body reads an array at the generator's own index.
@@ -148,19 +149,19 @@ fn in_step_unchecked(rates: &Rates, id: NodeId, inputs: &[NodeId]) -> bool {
 }
 
 /// Decides on inlining, if `enabled`.
-pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
+pub fn inline(graph: &Graph, rates: &Rates, enabled: bool) -> Inlining {
     let extents = extents(graph, rates);
     let functions = match enabled {
         true => Functions::find(graph, rates, &extents),
         false => Functions::none(graph),
     };
-    let mirrors = match enabled {
-        true => Mirrors::find(graph, rates, |n| {
+    let reversals = match enabled {
+        true => Reversals::find(graph, rates, |n| {
             !graph.nodes[n.index()].leaf && !functions.is(n)
         }),
-        false => Mirrors::default(),
+        false => Reversals::default(),
     };
-    let mut uses = Uses::of(graph, rates, &functions, &mirrors);
+    let mut uses = ArrayUses::of(graph, rates, &functions, &reversals);
     for id in graph.ids().rev() {
         if !graph.nodes[id.index()].leaf && !is_alias(graph, rates, id) {
             uses.node(id, &extents);
@@ -170,57 +171,62 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
     for id in graph.ids() {
         in_no_loop[id.index()] |= is_known_length(graph, &extents, id);
     }
-    let mut pulls = Pulls {
-        pulled: uses.pulled,
+    let mut inlining = Inlining {
+        inlined: uses.inlined,
         may_trap: functions.may_trap.clone(),
         costly: uses.costly,
         in_memory: uses.in_memory,
         in_no_loop,
         extents,
         behind: vec![Vec::new(); graph.nodes.len()],
-        mirrors: mirrors.clone(),
+        reversals: reversals.clone(),
     };
     for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
-        pulls.behind[id.index()] = pulls.find_behind(graph, id);
+        inlining.behind[id.index()] = inlining.find_behind(graph, id);
     }
-    pulls
+    inlining
 }
 
 /// Whether a node is the length of an array that is known without a loop.
-fn is_known_length(graph: &Graph, extents: &[Option<Extent>], id: NodeId) -> bool {
+fn is_known_length(graph: &Graph, extents: &[Option<KnownExtent>], id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
-    let told = |n: NodeId| matches!(extents[n.index()], Some(Extent::Of(_) | Extent::Scalar(_)));
-    matches!(node.node.kind, Kind::Len) && !node.leaf && told(node.inputs[0])
+    let is_known = |n: NodeId| {
+        matches!(
+            extents[n.index()],
+            Some(KnownExtent::Of(_) | KnownExtent::Scalar(_))
+        )
+    };
+    matches!(node.node.kind, Kind::Len) && !node.leaf && is_known(node.inputs[0])
 }
 
 /// The length of every array that is known without a loop. An elementwise result has the length of
 /// its operands, so the length comes from memory or from a generator.
-fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
-    let mut extents: Vec<Option<Extent>> = Vec::with_capacity(graph.nodes.len());
+fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<KnownExtent>> {
+    let mut extents: Vec<Option<KnownExtent>> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
         let node = &graph.nodes[id.index()];
         let extent = match &node.node.kind {
             _ if node.node.rank == 0 => None,
-            _ if node.leaf => Some(Extent::Of(id)),
+            _ if node.leaf => Some(KnownExtent::Of(id)),
             kind if kind.facts().in_step() && in_step_unchecked(rates, id, &node.inputs) => {
                 extents[node.inputs[0].index()]
             }
-            Kind::Generate(Len::Known(_), _) => Some(Extent::Of(id)),
+            Kind::Generate(Len::Known(_), _) => Some(KnownExtent::Of(id)),
             Kind::Generate(Len::Delayed(_), _) => node.length.and_then(|by| {
                 let (by, field) = graph.resolve(by, 0);
                 let length = &graph.nodes[by.index()];
                 match length.node.kind {
                     Kind::Len if !length.leaf => {
                         let of = extents[length.inputs[0].index()];
-                        of.filter(|e| !matches!(e, Extent::Rows(_)))
+                        of.filter(|e| !matches!(e, KnownExtent::Rows(_)))
                     }
-                    _ => Some(Extent::Scalar((by, field))),
+                    _ => Some(KnownExtent::Scalar((by, field))),
                 }
             }),
             Kind::Expand(_) => {
                 let lengths = graph.resolve(node.inputs[0], 0);
                 let known = extents[lengths.0.index()].is_some() && is_uniform(graph, lengths);
-                known.then_some(Extent::Rows(lengths))
+                known.then_some(KnownExtent::Rows(lengths))
             }
             _ => None,
         };
@@ -231,7 +237,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
 
 /// How often a body runs, as far as its reads are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Run {
+enum BodyRuns {
     /// Once per loop.
     Once,
     /// Once per element of a generator. Indices computed from its parameter may all differ.
@@ -254,59 +260,59 @@ struct Readers {
     too_deep: bool,
 }
 
-struct Uses<'a> {
+struct ArrayUses<'a> {
     graph: &'a Graph,
     rates: &'a Rates,
     functions: &'a Functions,
-    mirrors: &'a Mirrors,
+    reversals: &'a Reversals,
     readers: Vec<Readers>,
     /// Whether a loop consumes it element by element.
     streamed: Vec<bool>,
     /// Whether another use needs it in memory. Indexed reads are added once their array is decided.
     in_memory: Vec<bool>,
     places: FxHashMap<(Option<u32>, NodeId, usize, TermId), u32>,
-    pulled: Vec<bool>,
+    inlined: Vec<bool>,
     costly: Vec<bool>,
     in_no_loop: Vec<bool>,
 }
 
-impl<'a> Uses<'a> {
+impl<'a> ArrayUses<'a> {
     fn of(
         graph: &'a Graph,
         rates: &'a Rates,
         functions: &'a Functions,
-        mirrors: &'a Mirrors,
-    ) -> Uses<'a> {
+        reversals: &'a Reversals,
+    ) -> ArrayUses<'a> {
         let n = graph.nodes.len();
         let mut in_memory = vec![false; n];
         for (n, _) in graph.roots.iter().flat_map(|r| graph.fields(*r)) {
             in_memory[n.index()] = true;
         }
-        Uses {
+        ArrayUses {
             graph,
             rates,
             functions,
-            mirrors,
+            reversals,
             readers: vec![Readers::default(); n],
             streamed: vec![false; n],
             in_memory,
             places: FxHashMap::default(),
-            pulled: vec![false; n],
+            inlined: vec![false; n],
             costly: vec![false; n],
             in_no_loop: vec![false; n],
         }
     }
 
     /// Decides on a node after all its users, and counts its uses of other nodes.
-    fn node(&mut self, id: NodeId, extents: &[Option<Extent>]) {
+    fn node(&mut self, id: NodeId, extents: &[Option<KnownExtent>]) {
         let at = id.index();
         let readers = std::mem::take(&mut self.readers[at]);
-        self.pulled[at] = readers.any && self.may_be_pulled(id, &readers);
-        self.costly[at] = readers.any && !self.pulled[at] && self.functions.is(id);
-        self.in_memory[at] |= readers.any && !self.pulled[at];
+        self.inlined[at] = readers.any && self.may_be_inlined(id, &readers);
+        self.costly[at] = readers.any && !self.inlined[at] && self.functions.is(id);
+        self.in_memory[at] |= readers.any && !self.inlined[at];
         let in_a_loop = self.streamed[at] || self.in_memory[at];
         self.in_no_loop[at] = self.functions.is(id) && !in_a_loop;
-        if self.pulled[at] {
+        if self.inlined[at] {
             self.uses_at_an_index(id, &readers);
         }
         if !self.in_no_loop[at] && !is_known_length(self.graph, extents, id) {
@@ -314,7 +320,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    fn may_be_pulled(&self, id: NodeId, readers: &Readers) -> bool {
+    fn may_be_inlined(&self, id: NodeId, readers: &Readers) -> bool {
         let Some(cost) = self.functions.cost[id.index()] else {
             return false;
         };
@@ -330,7 +336,7 @@ impl<'a> Uses<'a> {
     /// Counts the uses of a loop that computes the node.
     fn uses_in_a_loop(&mut self, id: NodeId) {
         let graph = self.graph;
-        if let Some(source) = self.mirrors.source(id) {
+        if let Some(source) = self.reversals.source(id) {
             for (n, _) in graph.fields(source) {
                 self.streamed[n.index()] = true;
             }
@@ -359,11 +365,11 @@ impl<'a> Uses<'a> {
         let all = node.node.kind.bodies();
         for (i, body) in all.iter().enumerate() {
             let run = match node.node.kind {
-                Kind::Compute(_) => Run::Once,
-                Kind::Expand(_) if has_own_indices(graph, id) => Run::PerIndex,
-                Kind::Generate(..) if i + 1 == all.len() => Run::PerIndex,
-                Kind::Generate(..) => Run::Once,
-                _ => Run::Often,
+                Kind::Compute(_) => BodyRuns::Once,
+                Kind::Expand(_) if has_own_indices(graph, id) => BodyRuns::PerIndex,
+                Kind::Generate(..) if i + 1 == all.len() => BodyRuns::PerIndex,
+                Kind::Generate(..) => BodyRuns::Once,
+                _ => BodyRuns::Often,
             };
             for (n, index) in accesses(graph, body, &node.captures[i]) {
                 self.read(id, i, body, (n, index), run, &[None]);
@@ -388,11 +394,11 @@ impl<'a> Uses<'a> {
             return;
         };
         let run = match node.node.kind {
-            _ if readers.often => Run::Often,
-            _ if readers.places.is_empty() => Run::Once,
-            Kind::Generate(..) => Run::PerIndex,
-            Kind::Expand(_) if has_own_indices(graph, id) => Run::PerIndex,
-            _ => Run::Often,
+            _ if readers.often => BodyRuns::Often,
+            _ if readers.places.is_empty() => BodyRuns::Once,
+            Kind::Generate(..) => BodyRuns::PerIndex,
+            Kind::Expand(_) if has_own_indices(graph, id) => BodyRuns::PerIndex,
+            _ => BodyRuns::Often,
         };
         let places: Vec<Option<u32>> = readers.places.iter().map(|p| Some(*p)).collect();
         for (n, index) in accesses(graph, body, captures) {
@@ -407,7 +413,7 @@ impl<'a> Uses<'a> {
         i: usize,
         body: &Body,
         (n, index): (NodeId, TermId),
-        run: Run,
+        run: BodyRuns,
         places: &[Option<u32>],
     ) {
         let looping = !body.loops.is_empty();
@@ -415,8 +421,8 @@ impl<'a> Uses<'a> {
         readers.any = true;
         readers.too_deep |= body_nesting(body) > MAX_OUTER_NESTING;
         match run {
-            Run::Once if !looping => return,
-            Run::PerIndex if !looping && is_shifted(body, index) => {}
+            BodyRuns::Once if !looping => return,
+            BodyRuns::PerIndex if !looping && is_shifted(body, index) => {}
             _ => readers.often = true,
         }
         for place in places {
@@ -498,14 +504,14 @@ fn is_fixed(body: &Body, t: TermId) -> bool {
     })
 }
 
-impl Pulls {
+impl Inlining {
     fn find_behind(&self, graph: &Graph, id: NodeId) -> Vec<NodeId> {
         let node = &graph.nodes[id.index()];
         let mut found = Vec::new();
         if is_known_length(graph, &self.extents, id) {
             self.add_length(&mut found, node.inputs[0]);
         }
-        if !self.pulled[id.index()] {
+        if !self.inlined[id.index()] {
             return found;
         }
         self.add_length(&mut found, id);
@@ -523,12 +529,13 @@ impl Pulls {
     }
 
     fn add_length(&self, found: &mut Vec<NodeId>, array: NodeId) {
-        let Some(Extent::Scalar((n, _)) | Extent::Rows((n, _))) = self.extents[array.index()]
+        let Some(KnownExtent::Scalar((n, _)) | KnownExtent::Rows((n, _))) =
+            self.extents[array.index()]
         else {
             return;
         };
         self.add_behind(found, n);
-        if let Some(Extent::Rows(_)) = self.extents[array.index()] {
+        if let Some(KnownExtent::Rows(_)) = self.extents[array.index()] {
             self.add_length(found, n);
         }
     }

@@ -27,7 +27,7 @@ fn two_zips_of_the_same_sides() -> Result<()> {
 }
 
 #[test]
-fn twins_of_elements_of_segments() -> Result<()> {
+fn equal_zips_of_elements_of_segments() -> Result<()> {
     for engine in engines() {
         let left = Segmented::replicate(&Array::from(vec![2u64, 0, 3]), &numbers(3));
         let right = Segmented::replicate(&Array::from(vec![4u64, 1]), &numbers(2));
@@ -47,7 +47,7 @@ fn twins_of_elements_of_segments() -> Result<()> {
 /// The first zip's loop needs a second zip, through a zip of both. The two share an input, or the
 /// second one is in memory.
 #[test]
-fn zips_of_twins() -> Result<()> {
+fn zips_of_equal_zips() -> Result<()> {
     for engine in engines() {
         let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
         let products = left.zip_with(&right, |l, r| l * r);
@@ -69,7 +69,7 @@ fn zips_of_twins() -> Result<()> {
 /// A second zip that needs a fold of the first one runs in a later loop. It reads the inputs from
 /// memory.
 #[test]
-fn a_twin_that_waits() -> Result<()> {
+fn an_equal_zip_that_waits() -> Result<()> {
     for engine in engines() {
         let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
         let dot = left.zip_with(&right, |l, r| l * r).sum();
@@ -83,7 +83,7 @@ fn a_twin_that_waits() -> Result<()> {
 
 /// A second zip needed first, as segment lengths above the loop's rate, runs after the first zip.
 #[test]
-fn a_twin_that_is_placed_first() -> Result<()> {
+fn an_equal_zip_that_is_placed_first() -> Result<()> {
     for engine in engines() {
         let none = Array::from(Vec::<u32>::new());
         let zeros = generate(none.len(), |_| 0.0f64);

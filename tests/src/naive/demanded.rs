@@ -31,7 +31,7 @@
 //! An array that is only counted may have to be computed. *Least* excludes these elements, *most*
 //! includes them. Elements beyond *most* are *behind an exit*.
 
-use super::pulled::columns;
+use super::inlined::columns;
 use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable};
 use livefusion::ast::{Body, Capture, Kind, Len, MERGE_CHECK, Node, ScanKind, Term};
 use loop_lang::ir::TrapKind;
@@ -107,14 +107,14 @@ struct Least {
 }
 
 /// Holds the requests to each node.
-pub struct Asked<'a> {
+pub struct Demanded<'a> {
     naive: &'a Naive,
     of: HashMap<Key, Wanted>,
     /// Whether elements count that may be computed next to requested ones.
     most: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Demanded<'a> {
     /// Follows requests from the roots down.
     ///
     /// The result is *least*, or *most* if the demand is generous.
@@ -123,11 +123,11 @@ impl<'a> Asked<'a> {
         roots: &[Arc<Node>],
         schedule: &dyn Schedule,
         demand: &Demand,
-    ) -> Asked<'a> {
+    ) -> Demanded<'a> {
         let (of, most) = (HashMap::new(), demand.is_generous());
-        let mut asked = Asked { naive, of, most };
+        let mut of_all = Demanded { naive, of, most };
         for root in roots {
-            asked.all(root);
+            of_all.all(root);
         }
         // Consumers come before their operands.
         for node in reachable(roots) {
@@ -138,10 +138,10 @@ impl<'a> Asked<'a> {
             let wanted = |f: &u32| demand.wants(&built, *f);
             let demanded = (0..node.types.len() as u32).filter(wanted).count();
             let kept = schedule.is_kept(&node) && (most || demanded == 1);
-            if kept || (node.rank == 0 && !asked.is_length(&node)) {
-                asked.all(&node);
+            if kept || (node.rank == 0 && !of_all.is_length(&node)) {
+                of_all.all(&node);
             }
-            let mut mine = asked.of.remove(&Arc::as_ptr(&node)).unwrap_or_default();
+            let mut mine = of_all.of.remove(&Arc::as_ptr(&node)).unwrap_or_default();
             if most {
                 let mut first = before(if mine.fields.is_empty() {
                     mine.count
@@ -152,18 +152,18 @@ impl<'a> Asked<'a> {
                 mine.fields.insert(0, first);
             }
             mine.fields.retain(|f, _| wanted(f));
-            asked.follow(&node, &built, e, &mut mine);
-            asked.lengths(&node, &mine);
-            asked.of.insert(Arc::as_ptr(&node), mine);
+            of_all.follow(&node, &built, e, &mut mine);
+            of_all.lengths(&node, &mine);
+            of_all.of.insert(Arc::as_ptr(&node), mine);
             for read in &e.reads {
-                if asked.takes(&node, read.when, read.field) {
+                if of_all.takes(&node, read.when, read.field) {
                     let (array, field) = &read.array;
                     let also = BTreeSet::from([read.index]);
-                    asked.add(array, *field, &Positions { before: 0, also });
+                    of_all.add(array, *field, &Positions { before: 0, also });
                 }
             }
         }
-        asked
+        of_all
     }
 
     /// Returns whether a node must reach a trap of its own.
@@ -364,11 +364,11 @@ impl<'a> Asked<'a> {
         let all = mine.steps().max(mine.count);
         let mut column = 0;
         for (input, len) in node.inputs.iter().zip(lengths) {
-            let told = |asked: &Asked<'_>, wanted: usize| match wanted {
+            let told = |all_demand: &Demanded<'_>, wanted: usize| match wanted {
                 _ if wanted <= n => wanted,
-                _ if len > n => asked.either(n, n + 1),
+                _ if len > n => all_demand.either(n, n + 1),
                 _ if is_alone => ALL,
-                _ => asked.either(n, ALL),
+                _ => all_demand.either(n, ALL),
             };
             self.count(input, told(self, all));
             for field in 0..input.types.len() as u32 {

@@ -9,23 +9,23 @@
 
 use super::super::budget;
 use super::super::free::is_alias;
-use super::super::problem::{Class, Item};
+use super::super::problem::{Class, ClusterItem};
 use super::super::reason::Reason;
-use super::Builder;
+use super::ProblemBuilder;
 use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind};
 use crate::fusion::sides::Side;
 use crate::sharing::NodeId;
 
-impl Builder<'_> {
+impl ProblemBuilder<'_> {
     /// Adds the nodes that a zip computes on demand to its item, including nested zips. All other
     /// operands are in memory.
-    pub(super) fn sides(&mut self, zip: NodeId, item: &mut Item) {
+    pub(super) fn sides(&mut self, zip: NodeId, item: &mut ClusterItem) {
         let (mut zips, mut nodes) = (vec![zip], Vec::<NodeId>::new());
         while let Some(zip) = zips.pop() {
             for (k, side) in self.rates.sides(zip).unwrap_or_default().iter().enumerate() {
-                if !side.guests.is_empty() {
-                    self.host((zip, k), side, item);
+                if !side.co_consumers.is_empty() {
+                    self.side_classes((zip, k), side, item);
                 }
                 let cursors = side.levels.len() as u32 * budget::SIDE;
                 item.weight = item.weight.saturating_add(cursors);
@@ -49,7 +49,7 @@ impl Builder<'_> {
         }
         let unless = |id: &&NodeId| {
             let alias = is_alias(self.graph, self.rates, **id);
-            !alias && !self.free[id.index()] && !self.pulls.is_in_no_loop(**id)
+            !alias && !self.free[id.index()] && !self.inlining.is_in_no_loop(**id)
         };
         let new = self.built.nodes.len();
         for id in nodes.iter().filter(unless).collect::<Vec<_>>() {
@@ -58,11 +58,11 @@ impl Builder<'_> {
     }
 
     /// Makes the classes of a zip input, for its co-consumers.
-    fn host(&mut self, host: (NodeId, usize), side: &Side, item: &mut Item) {
+    fn side_classes(&mut self, on: (NodeId, usize), side: &Side, item: &mut ClusterItem) {
         for level in &side.levels {
             let mut class = self.rates.now(level.delivers);
             loop {
-                let made = self.class_on(host, class);
+                let made = self.class_on(on, class);
                 if !item.makes.contains(&made) {
                     item.makes.push(made);
                 }
@@ -77,30 +77,33 @@ impl Builder<'_> {
     /// The problem's number of a class, for a node at it. In the cursors of a zip input, the zip
     /// makes a class of its own, because the loop iterates over attempts.
     pub(super) fn class_for(&mut self, id: NodeId, class: ClassId) -> usize {
-        let has_guests = self.rates.side(id).is_some_and(|s| !s.guests.is_empty());
-        match self.rates.cursors_of(id).filter(|_| has_guests) {
-            Some(host) => self.class_on(host, class),
+        let has_co_consumers = self
+            .rates
+            .side(id)
+            .is_some_and(|s| !s.co_consumers.is_empty());
+        match self.rates.cursors_of(id).filter(|_| has_co_consumers) {
+            Some(on) => self.class_on(on, class),
             None => self.class(class),
         }
     }
 
     /// The problem's number of a class in the cursors of a zip input. Numbers its ancestors first.
-    fn class_on(&mut self, host: (NodeId, usize), class: ClassId) -> usize {
-        let side = self.rates.sides(host.0).and_then(|s| s.get(host.1));
+    fn class_on(&mut self, on: (NodeId, usize), class: ClassId) -> usize {
+        let side = self.rates.sides(on.0).and_then(|s| s.get(on.1));
         let is_level = |c: ClassId| {
             let mut levels = side.iter().flat_map(|s| &s.levels);
             levels.any(|l| self.rates.now(l.class) == c)
         };
         let (mut unknown, mut at) = (Vec::new(), class);
         let mut above = loop {
-            if let Some(known) = self.hosted.get(&(host, at)) {
+            if let Some(known) = self.on_sides.get(&(on, at)) {
                 break *known;
             }
             unknown.push(at);
             match self.rates.parent(at).filter(|_| !is_level(at)) {
                 Some(parent) => at = parent,
                 None => {
-                    let attempts = self.rates.runs_at(self.rates.outermost(host.0));
+                    let attempts = self.rates.runs_at(self.rates.outermost(on.0));
                     break self.class(attempts.unwrap_or(class));
                 }
             }
@@ -115,7 +118,7 @@ impl Builder<'_> {
                 _ => Class::Sub(above),
             };
             above = self.add_class(c, new, (self.lengths[plain], self.copies[above]));
-            self.hosted.insert((host, c), above);
+            self.on_sides.insert((on, c), above);
         }
         above
     }

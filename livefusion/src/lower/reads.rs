@@ -21,11 +21,11 @@ use rustc_hash::FxHashMap;
 ///
 /// Values bound in a region are visible in the regions inside of it.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownElements {
     regions: Vec<FxHashMap<(FieldRef, Atom), Atom>>,
 }
 
-impl Known {
+impl KnownElements {
     /// Enters a region.
     pub fn open(&mut self) {
         self.regions.push(FxHashMap::default());
@@ -56,7 +56,7 @@ impl Known {
 /// its function.
 pub fn elements(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     (array, fields): (NodeId, &[u32]),
     index: Atom,
     comb: CombId,
@@ -67,7 +67,7 @@ pub fn elements(
     if fields.is_empty() {
         return Ok(());
     }
-    if e.scope.plan.pulls.is_pulled(array) {
+    if e.scope.plan.inlining.is_inlined(array) {
         return compute(e, known, (array, &fields), index, out);
     }
     for field in fields {
@@ -86,13 +86,13 @@ pub fn elements(
 /// At an index out of bounds, inlined arrays give zero, and nothing traps.
 pub fn elements_inside(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     (array, fields): (NodeId, &[u32]),
     (index, inside): (Atom, Atom),
     comb: CombId,
     out: &mut Vec<Stmt>,
 ) -> Lower {
-    if fields.is_empty() || !e.scope.plan.pulls.is_pulled(array) {
+    if fields.is_empty() || !e.scope.plan.inlining.is_inlined(array) {
         return elements(e, known, (array, fields), index, comb, out);
     }
     let mut then = Vec::new();
@@ -110,7 +110,7 @@ pub fn elements_inside(
         known.set((array, *field), index, elt.into());
     }
     let stmt = |kind| Stmt { comb, kind };
-    if e.scope.plan.pulls.may_trap(array) {
+    if e.scope.plan.inlining.may_trap(array) {
         out.push(stmt(StmtKind::If {
             cond: inside,
             then,
@@ -152,7 +152,7 @@ fn taken_apart(
 /// Computes fields of an inlined array's element at an index.
 fn compute(
     e: &mut Emission<'_>,
-    known: &mut Known,
+    known: &mut KnownElements,
     (id, fields): (NodeId, &[u32]),
     index: Atom,
     out: &mut Vec<Stmt>,

@@ -70,7 +70,7 @@ fn maps_before_and_after_rearrangements() {
 }
 
 #[test]
-fn generators_are_pulled() {
+fn generators_are_inlined() {
     is(
         || generate(4, |i| i.cast::<i64>() * 3).reverse(),
         &[9, 6, 3, 0],
@@ -110,7 +110,7 @@ fn neighbours_of_a_cheap_map() {
 }
 
 #[test]
-fn tuples_are_pulled_field_by_field() {
+fn tuples_are_inlined_field_by_field() {
     let both = || ints().map(|x| (x + 1, x * 2)).reverse();
     let expected = [(6, 10), (1, 0), (8, 14), (-1, -4), (4, 6)];
     one_loop(&[both().node()]);
@@ -123,7 +123,7 @@ fn tuples_are_pulled_field_by_field() {
 }
 
 #[test]
-fn pull_of_a_costly_array_by_its_sole_reader() {
+fn inlining_of_a_costly_array_by_its_sole_reader() {
     let ys = || floats().map(costly);
     one_loop(&[ys().reverse().node()]);
     one_loop(&[ys().drop(1).map(|y| y + 1.0).node()]);
@@ -132,7 +132,7 @@ fn pull_of_a_costly_array_by_its_sole_reader() {
 }
 
 #[test]
-fn pull_does_not_compute_a_costly_array_twice() {
+fn inlining_does_not_compute_a_costly_array_twice() {
     let ys = floats().map(costly);
     // Two readers, two indices, two kinds of use, and one index that may repeat.
     let twice = [

@@ -1,6 +1,6 @@
 //! Index functions: nodes that compute any element from its index; their costs and traps.
 
-use super::{Extent, in_step_unchecked};
+use super::{KnownExtent, in_step_unchecked};
 use crate::ast::{Body, Term, TermId};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId};
@@ -27,7 +27,7 @@ impl Functions {
         }
     }
 
-    pub fn find(graph: &Graph, rates: &Rates, extents: &[Option<Extent>]) -> Functions {
+    pub fn find(graph: &Graph, rates: &Rates, extents: &[Option<KnownExtent>]) -> Functions {
         let n = graph.nodes.len();
         let mut found = Functions::none(graph);
         let (mut chain, mut nesting) = (vec![0u32; n], vec![0u32; n]);
@@ -74,7 +74,7 @@ impl Functions {
         let own = body.terms.iter().fold(0, |sum: u32, data| {
             sum.saturating_add(match &data.term {
                 Term::Op(op, _) if op.is_costly() => u32::MAX,
-                Term::Op(..) | Term::Flat(_) | Term::Ensure(..) => 1,
+                Term::Op(..) | Term::Flat(_) | Term::Assert(..) => 1,
                 Term::Cond(..) => 1,
                 Term::LoopVar(..) | Term::LoopResult(..) => u32::MAX,
                 _ => 0,
@@ -126,7 +126,7 @@ pub fn body_nesting(body: &Body) -> u32 {
     };
     for data in &body.terms {
         let here = match &data.term {
-            Term::Op(_, args) | Term::Flat(args) | Term::Ensure(_, args) => {
+            Term::Op(_, args) | Term::Flat(args) | Term::Assert(_, args) => {
                 most(&depth, &mut args.iter())
             }
             Term::At { index, .. } => depth[index.index()],
