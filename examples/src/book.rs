@@ -18,8 +18,8 @@ mod segments {}
 #[doc = include_str!("../../docs/book/src/tables.md")]
 mod tables {}
 
-#[doc = include_str!("../../docs/book/src/what-fuses.md")]
-mod what_fuses {}
+#[doc = include_str!("../../docs/book/src/one-loop.md")]
+mod one_loop {}
 
 #[doc = include_str!("../../docs/book/src/early-ends.md")]
 mod early_ends {}

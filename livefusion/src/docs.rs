@@ -5,7 +5,7 @@
 //!
 //! ```
 //! let text = livefusion::docs::of("take_while").unwrap();
-//! assert!(text.starts_with("The elements before the first one"));
+//! assert!(text.starts_with("Takes the elements before the first one"));
 //! assert_eq!(livefusion::docs::of("no_such_combinator"), None);
 //! ```
 

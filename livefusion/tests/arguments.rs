@@ -98,7 +98,7 @@ fn delayed_scalars_meet_each_element_of_a_zip() -> Result<()> {
     clippy::needless_borrows_for_generic_args,
     reason = "forms that users write"
 )]
-fn lists_of_arrays_have_any_form() -> Result<()> {
+fn concat_stack_and_concatenate__of_lists_of_any_form__are_equal() -> Result<()> {
     let (a, b) = (Array::from([1i64, 2]), Array::from([3i64, 4]));
     let owned = || vec![a.clone(), b.clone()];
     let lent: Vec<&Array<i64>> = vec![&a, &b];
@@ -131,7 +131,7 @@ fn lists_of_arrays_have_any_form() -> Result<()> {
 }
 
 #[test]
-fn rows_come_as_vectors() -> Result<()> {
+fn from__vectors_of_rows__gives_a_matrix_or_segments() -> Result<()> {
     let m = Array::from(vec![[1i64, 2, 3], [4, 5, 6]]);
     assert_eq!(m.force()?, [[1, 2, 3], [4, 5, 6]]);
     let none = Array::from(Vec::<[i64; 3]>::new());

@@ -90,7 +90,7 @@ fn on_rows(f: impl Fn(Array<i64>) -> Array<i64>, plain: impl Fn(&[i64]) -> Vec<i
 }
 
 #[test]
-fn in_closures_on_segments() {
+fn scan_by_index_and_scan_exclusive_by_index__in_closures_on_segments__run_in_each() {
     on_rows(|row| sums(&row), sums_plain);
     on_rows(|row| counts(&row), counts_plain);
 }
@@ -250,7 +250,7 @@ fn bins_that_are_the_state_of_a_loop() {
 }
 
 #[test]
-fn in_prepared_programs() {
+fn scan_by_index_and_scan_exclusive_by_index__in_prepared_programs__take_new_bins() {
     for engine in engines() {
         let program = prepare_with(&engine, |(xs, n): (Array<i64>, Array<u64, Ix0>)| {
             let at = xs.map(|x| x.cast::<u64>() % &n);

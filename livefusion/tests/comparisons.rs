@@ -15,7 +15,7 @@ macro_rules! six {
 }
 
 #[test]
-fn arrays_are_compared_as_their_elements_are() {
+fn lt_le_gt_ge_eq_and_ne__of_arrays__compare_their_elements() {
     let values = [f64::NAN, -0.0, 0.0, 1.5, f64::INFINITY];
     let pairs = || values.iter().flat_map(|x| values.map(|y| (*x, y)));
     let (xs, ys) = Array::from_iter(pairs()).unzip();

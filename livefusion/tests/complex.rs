@@ -57,7 +57,7 @@ fn operators_are_those_of_pairs() {
 }
 
 #[test]
-fn quotients_do_not_overflow_on_the_way() {
+fn abs_and_quotients__of_huge_parts__do_not_overflow() {
     let zs = Array::from(vec![C::new(1e200, 1e200), C::new(1e-200, -2e-200)]);
     let one = &zs / &zs;
     assert_eq!(one.to_vec().unwrap(), [C::new(1.0, 0.0); 2]);
@@ -71,7 +71,7 @@ fn quotients_do_not_overflow_on_the_way() {
 }
 
 #[test]
-fn functions_are_those_of_num_complex() {
+fn conj_exp_ln_and_sqrt__of_numbers_in_all_directions__are_those_of_num_complex() {
     same("sqrt", |zs| zs.map(ComplexExp::sqrt), |z| z.sqrt());
     same("conj", |zs| zs.conj(), |z| z.conj());
     let of_small = |f: fn(C) -> C| move |z: C| f(z * 1e-199);
@@ -95,6 +95,61 @@ fn functions_are_those_of_num_complex() {
     same("parts", parts, |z| z);
     let polar = |zs: &Array<C>| zs.map(|z| ComplexExp::from_polar(z.abs(), z.arg()));
     same("polar", polar, |z| C::from_polar(z.norm(), z.arg()));
+}
+
+#[test]
+fn re_im_abs_norm_sqr_and_arg__of_an_array__are_those_of_each_number() {
+    let close = |got: f64, expected: f64| is_close(C::new(got, 0.0), C::new(expected, 0.0));
+    for engine in engines() {
+        let zs = Array::from(numbers());
+        let parts = (&zs.re(), &zs.im(), &zs.abs(), &zs.norm_sqr(), &zs.arg());
+        assert_eq!(parts.explain().unwrap().loops.len(), 1);
+        let (re, im, abs, norm_sqr, arg) = parts.force_with(&engine).unwrap();
+        for (k, z) in numbers().into_iter().enumerate() {
+            let bits = |re: f64, im: f64| [re.to_bits(), im.to_bits()];
+            assert_eq!(bits(re[k], im[k]), bits(z.re, z.im));
+            assert!(close(abs[k], z.norm()), "{z}: {}", abs[k]);
+            assert!(close(norm_sqr[k], z.norm_sqr()), "{z}: {}", norm_sqr[k]);
+            assert!(close(arg[k], z.arg()), "{z}: {}", arg[k]);
+        }
+    }
+    let none = Array::from(Vec::<C>::new());
+    assert_eq!(
+        (none.re().to_vec(), none.arg().to_vec()),
+        (Ok(vec![]), Ok(vec![]))
+    );
+}
+
+#[test]
+fn cis_and_from_polar__of_angles__are_those_of_num_complex() {
+    let angles = [-7.0, -0.5, -0.0, 0.0, 1.0, 3.0, 1e3];
+    for engine in engines() {
+        let array = Array::from(angles.to_vec());
+        let unit = array.map(|theta| ComplexExp::cis(theta));
+        let far = array.map(|theta| ComplexExp::from_polar(theta * 2.0, theta));
+        let (unit, far) = (&unit, &far).force_with(&engine).unwrap();
+        let (unit, far) = (unit.to_vec().unwrap(), far.to_vec().unwrap());
+        for (k, theta) in angles.into_iter().enumerate() {
+            assert!(is_close(unit[k], C::cis(theta)), "{theta}: {}", unit[k]);
+            let expected = C::from_polar(theta * 2.0, theta);
+            assert!(is_close(far[k], expected), "{theta}: {}", far[k]);
+        }
+    }
+}
+
+#[test]
+fn eq_and_ne__of_complex_numbers__compare_both_parts() {
+    let nan = C::new(f64::NAN, 0.0);
+    let zs = [C::new(1.0, 2.0), C::new(1.0, -2.0), C::new(0.0, -0.0), nan];
+    for engine in engines() {
+        let pairs = || zs.into_iter().flat_map(|z| zs.map(|w| (z, w)));
+        let array = Array::from_iter(pairs());
+        let (eq, ne) = (&array.map(|(z, w)| z.eq(w)), &array.map(|(z, w)| z.ne(w)))
+            .force_with(&engine)
+            .unwrap();
+        assert_eq!(eq, pairs().map(|(z, w)| z == w).collect::<Vec<_>>());
+        assert_eq!(ne, pairs().map(|(z, w)| z != w).collect::<Vec<_>>());
+    }
 }
 
 #[test]
@@ -159,7 +214,7 @@ fn near(got: &[C], expected: &[C]) {
 }
 
 #[test]
-fn transforms_are_the_sums() {
+fn fft_ifft_rfft_and_irfft__of_each_length__are_direct_sums() {
     for n in [0, 1, 2, 3, 8, 12, 97] {
         let zs = signal(n);
         let array = Array::from(zs.clone());
@@ -223,7 +278,7 @@ fn rows() -> Vec<Vec<C>> {
 }
 
 #[test]
-fn segments_are_transformed_alone() {
+fn fft_ifft_rfft_and_irfft__of_segments__transform_each_alone() {
     let rows = rows();
     for engine in engines() {
         let force = |made: Segmented<C>| {
@@ -334,7 +389,7 @@ fn the_powers_of_a_spectrogram_are_in_the_loop_behind() {
 }
 
 #[test]
-fn segments_that_do_not_fit_are_errors() {
+fn irfft__of_segments_that_do_not_fit__is_an_error() {
     let wrong = |result: livefusion::Result<()>, name: &str| {
         let error = result.unwrap_err();
         assert!(error.to_string().contains(name), "{error}");
@@ -399,7 +454,7 @@ fn segments_that_do_not_fit_are_errors() {
 }
 
 #[test]
-fn lengths_that_do_not_fit_are_errors() {
+fn irfft__with_a_length_that_does_not_fit__is_an_error() {
     let zs = Array::from(signal(4));
     for n in [0, 5, 8, u64::MAX] {
         let error = zs.irfft(n).force().map(|_| ()).unwrap_err();

@@ -292,14 +292,14 @@ fn a_template_takes_only_what_it_gave() -> Result<()> {
         e.to_string()
     };
     for (k, end) in [
-        "expected what this template's methods give, got another value",
-        "expected what this template's methods give, got another value",
-        "expected what this template's methods give, got another value",
-        "expected what this template's methods give, got another value",
+        "expected a value of this template's methods, got another value",
+        "expected a value of this template's methods, got another value",
+        "expected a value of this template's methods, got another value",
+        "expected a value of this template's methods, got another value",
         "expected a constant of type u8, got 0x2bc",
         "expected a constant of type u8, got 0x2bc",
-        "expected a `next` for what is carried, got none",
-        "expected one `next` for what is carried, got another one",
+        "expected a `next` for each carried value, got none",
+        "expected one `next` for each carried value, got another one",
         "expected a carried value for a scalar, got one of an iteration",
     ]
     .iter()

@@ -173,7 +173,7 @@ fn files_have_what_is_asked_for() {
         ]
     );
     assert!(lines.iter().any(|l| l.trim().starts_with("compress ")));
-    let why = "# `force`: the schedule of loop_1 is refused: r2 vectorise 4 unroll 8: the rate is no sweep\n";
+    let why = "# `force`: the schedule of loop_1 is refused: r2 vectorise 4 unroll 8: the rate is no innermost loop\n";
     assert_eq!(texts[3..], [why, why]);
 }
 

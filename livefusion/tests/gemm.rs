@@ -10,7 +10,7 @@ fn matrix(n: usize, m: usize) -> Array<f64, Ix2> {
 }
 
 #[test]
-fn products_are_those_of_the_loop() -> Result<()> {
+fn matmul_apart__of_each_shape__is_the_loop_of_matmul() -> Result<()> {
     for (n, k, m) in [(1, 1, 1), (3, 5, 4), (40, 33, 50), (2, 0, 3), (0, 4, 2)] {
         let (a, b) = (matrix(n, k), matrix(k, m));
         let by_loop = a.matmul(&b).to_vec()?;
@@ -26,7 +26,7 @@ fn products_are_those_of_the_loop() -> Result<()> {
 }
 
 #[test]
-fn loops_fuse_up_to_it_and_behind_it() -> Result<()> {
+fn matmul_apart__between_maps_and_sums__leaves_one_loop() -> Result<()> {
     let (a, b) = (matrix(20, 30), matrix(30, 10));
     let product = a
         .map(|x| x * 2.0)

@@ -7,7 +7,7 @@ use livefusion::runtime::ExplainedApart;
 use std::fmt::Debug;
 
 #[test]
-fn codes_are_counted_in_the_order_of_elements() {
+fn factorize__of_each_type__numbers_elements_as_they_appear() {
     fn check<T: Elt + PartialEq + Debug>(xs: Vec<T>, codes: &[u32], found: &[T]) {
         let array = Array::from(xs);
         for engine in engines() {
@@ -61,7 +61,7 @@ fn numbered<T: Copy + Eq + std::hash::Hash>(xs: &[T]) -> (Vec<u32>, Vec<T>) {
 }
 
 #[test]
-fn codes_of_keys_of_many_patterns() {
+fn factorize__of_keys_of_many_patterns__agrees_with_a_hash_map() {
     let weyl = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // Sizes around the block size, and between.
     for n in [0u64, 1, 2, 255, 256, 257, 511, 513, 3000] {
@@ -124,7 +124,7 @@ fn codes_of_what_is_computed_and_filtered() {
 }
 
 #[test]
-fn codes_of_floats_are_by_their_order() {
+fn factorize__of_floats__tells_zeros_apart_and_joins_nans() {
     let xs = vec![f64::NAN, 0.0, -0.0, -f64::NAN, 0.0, f64::INFINITY, -0.0];
     let same = |a: &[f64], b: &[f64]| {
         let pairs = a.iter().zip(b);
@@ -152,7 +152,7 @@ fn codes_of_floats_are_by_their_order() {
 }
 
 #[test]
-fn sums_by_codes_are_one_loop() {
+fn reduce_by_index__of_factorized_keys__is_one_loop() {
     for engine in engines() {
         let keys: Vec<u64> = (0..1000).map(|k| (k * k) % 37 * 1_000_003).collect();
         let values: Vec<i64> = (0..1000).collect();

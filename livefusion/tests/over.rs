@@ -21,6 +21,26 @@ fn each(scan: impl Fn(&[i64]) -> Vec<i64>) -> Vec<Vec<i64>> {
     rows().iter().map(|row| scan(row)).collect()
 }
 
+/// No element, one, and several.
+fn inputs() -> [Vec<i64>; 3] {
+    [vec![], vec![3], vec![3, -1, 4, 1, -5]]
+}
+
+/// Functions x -> a x + b. They do not commute.
+type Line = (i64, i64);
+
+fn lines(xs: &[i64]) -> Vec<Line> {
+    xs.iter().map(|x| (*x, x + 1)).collect()
+}
+
+fn after((a, b): Line, (c, d): Line) -> Line {
+    (a * c, b * c + d)
+}
+
+fn joined(part: &[Line]) -> Line {
+    part.iter().copied().reduce(after).unwrap_or((1, 0))
+}
+
 /// The inclusive running folds.
 fn running(xs: &[i64], start: i64, op: impl Fn(i64, i64) -> i64) -> Vec<i64> {
     let mut state = start;
@@ -37,7 +57,7 @@ fn reversed(mut xs: Vec<i64>) -> Vec<i64> {
 }
 
 #[test]
-fn over__scans_of_segments__start_anew_in_each() -> Result<()> {
+fn cumsum_cumprod_cummax_and_cummin__of_segments__start_anew_in_each() -> Result<()> {
     let of = Segmented::from_vecs(rows());
     for engine in engines() {
         let vecs = |s: &Segmented<i64>| -> Result<Vec<Vec<i64>>> {
@@ -72,6 +92,114 @@ fn over__scans_of_segments__start_anew_in_each() -> Result<()> {
 }
 
 #[test]
+fn fold1_and_fold_right__of_none_one_and_several__are_plain_loops() -> Result<()> {
+    for (xs, engine) in inputs()
+        .iter()
+        .flat_map(|xs| engines().into_iter().map(move |e| (xs, e)))
+    {
+        let xs = lines(xs);
+        let array = Array::from(xs.clone());
+        let right = array.fold_right((1, 5), |(a, b), (c, d)| (a * c, b * c + d));
+        let expected = xs.iter().rev().fold((1, 5), |state, x| after(*x, state));
+        assert_eq!(right.force_with(&engine)?, expected);
+        let first = array.fold1(|(a, b), (c, d)| (a * c, b * c + d));
+        match xs.is_empty() {
+            false => assert_eq!(first.force_with(&engine)?, joined(&xs)),
+            true => {
+                let error = first.force_with(&engine).expect_err("no elements");
+                assert_eq!((error.combinator, error.kind), ("fold1", ErrorKind::Empty));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn fold_seq_and_aggregate__of_none_one_and_several__are_plain_loops() -> Result<()> {
+    for xs in inputs() {
+        for engine in engines() {
+            let array = Array::from(xs.clone());
+            let digits = array.fold_seq(7, |n, d| n * 10 - d);
+            let both = array.aggregate(
+                (0u64, 1i64),
+                |(n, product), x| (n + 1, product * x),
+                |(n, p), (m, q)| (n + m, p * q),
+            );
+            assert_eq!((&digits, &both).explain()?.loops.len(), 1);
+            let (digits, both) = (&digits, &both).force_with(&engine)?;
+            assert_eq!(digits, xs.iter().fold(7, |n, d| n * 10 - d));
+            assert_eq!(both, (xs.len() as u64, xs.iter().product()));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn scan1_scan_seq_and_scan_exclusive__of_none_one_and_several__are_plain_loops() -> Result<()> {
+    for xs in inputs() {
+        for engine in engines() {
+            let array = Array::from(xs.clone());
+            let digits = array.scan_seq(7, |n, d| n * 10 - d);
+            let expected = running(&xs, 7, |n, d| n * 10 - d);
+            assert_eq!(digits.force_with(&engine)?, expected);
+            let xs = lines(&xs);
+            let array = Array::from(xs.clone());
+            let from_first = array.scan1(|(a, b), (c, d)| (a * c, b * c + d));
+            let before = array.scan_exclusive((1, 5), |(a, b), (c, d)| (a * c, b * c + d));
+            let places = 0..xs.len();
+            let expected = places.clone().map(|i| joined(&xs[..=i]));
+            assert_eq!(
+                from_first.force_with(&engine)?,
+                expected.collect::<Vec<_>>()
+            );
+            let expected = places.map(|i| after((1, 5), joined(&xs[..i])));
+            assert_eq!(before.force_with(&engine)?, expected.collect::<Vec<_>>());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn scan_right_scan1_right_and_scan_exclusive_right__of_none_one_and_several__are_plain_loops()
+-> Result<()> {
+    for xs in inputs() {
+        for engine in engines() {
+            let xs = lines(&xs);
+            let array = Array::from(xs.clone());
+            let from = array.scan_right((1, 5), |(a, b), (c, d)| (a * c, b * c + d));
+            let from_last = array.scan1_right(|(a, b), (c, d)| (a * c, b * c + d));
+            let behind = array.scan_exclusive_right((1, 5), |(a, b), (c, d)| (a * c, b * c + d));
+            let places = 0..xs.len();
+            let expected = places.clone().map(|i| after(joined(&xs[i..]), (1, 5)));
+            assert_eq!(from.force_with(&engine)?, expected.collect::<Vec<_>>());
+            let expected = places.clone().map(|i| joined(&xs[i..]));
+            assert_eq!(from_last.force_with(&engine)?, expected.collect::<Vec<_>>());
+            let expected = places.map(|i| after(joined(&xs[i + 1..]), (1, 5)));
+            assert_eq!(behind.force_with(&engine)?, expected.collect::<Vec<_>>());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn scan_with_start_and_scan_with_total__of_none_one_and_several__keep_both_ends() -> Result<()> {
+    for xs in inputs() {
+        for engine in engines() {
+            let array = Array::from(xs.clone());
+            let (before, total) = array.scan_with_total(5, |a, b| a + b);
+            assert_eq!((&before, &total).explain()?.loops.len(), 1);
+            let from = array.scan_with_start(5, |a, b| a + b);
+            let (before, total, from) = (&before, &total, &from).force_with(&engine)?;
+            let mut all = vec![5];
+            all.extend(running(&xs, 5, |a, b| a + b));
+            assert_eq!(from, all[..]);
+            assert_eq!((&before[..], total), (&all[..xs.len()], all[xs.len()]));
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn over__statistics_of_segments__are_those_of_arrays() -> Result<()> {
     let of = Segmented::from_vecs(rows());
     for engine in engines() {
@@ -90,7 +218,7 @@ fn over__statistics_of_segments__are_those_of_arrays() -> Result<()> {
 }
 
 #[test]
-fn over__scans_along_an_axis__go_along_each_row_or_column() -> Result<()> {
+fn cumprod_cummax_and_cummin__along_an_axis__go_along_each_row_or_column() -> Result<()> {
     let m = Array::from([[3i64, -1, 4], [2, -7, 6]]);
     for engine in engines() {
         assert_eq!(

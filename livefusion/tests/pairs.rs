@@ -35,7 +35,7 @@ fn distances(events: &Segmented<(f64, f64, f64)>) -> Segmented<f64> {
 }
 
 #[test]
-fn an_analysis_of_all_pairs_is_one_loop() -> Result<()> {
+fn combinations__in_a_histogram_of_distances__are_in_its_loop() -> Result<()> {
     for engine in engines() {
         let all = events(200);
         let mut expected = [0u64; 20];
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn pairs_are_those_of_plain_loops(
+    fn combinations_and_cartesian__of_segments__are_nested_plain_loops(
         rows in prop::collection::vec((prop::collection::vec(-9i64..9, 0..6), prop::collection::vec(0u8..9, 0..6)), 0..6),
     ) {
         for engine in engines() {
@@ -188,7 +188,7 @@ proptest! {
 }
 
 #[test]
-fn pairs_of_arrays_and_in_closures() -> Result<()> {
+fn combinations_and_cartesian__of_arrays_and_in_closures__are_nested_plain_loops() -> Result<()> {
     for engine in engines() {
         let xs = Array::from(vec![3i64, 1, 4, 1, 5]);
         let ys = Array::from(vec![10i64, 20]);
@@ -213,7 +213,7 @@ fn pairs_of_arrays_and_in_closures() -> Result<()> {
 }
 
 #[test]
-fn lengths_that_do_not_fit_are_errors() {
+fn combinations_and_cartesian__of_segments_that_do_not_fit__are_errors() {
     for engine in engines() {
         let data = Array::from(vec![1i64, 2, 3]);
         let long = |last: u64| Segmented::new(&Array::from(vec![2u64, last]), &data);

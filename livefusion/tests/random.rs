@@ -50,7 +50,7 @@ fn the_generator_is_the_published_one() {
 const KEYS: [u64; 4] = [0, 7, u64::MAX, 0x0123_4567_89ab_cdef];
 
 #[test]
-fn words_are_those_of_the_generator_on_every_backend() -> Result<()> {
+fn bits_bits_at_split_and_split_at__on_every_backend__are_words_of_the_generator() -> Result<()> {
     let engines = [
         Engine::interp(),
         Engine::default_engine().clone(),
@@ -67,13 +67,15 @@ fn words_are_those_of_the_generator_on_every_backend() -> Result<()> {
             assert_eq!(at.force_with(engine)?, expected[..]);
             let split = random::split(key, 3).force_with(engine)?;
             assert_eq!(split, words(key, 3, 1)[0]);
+            let inside = generate(4, |i| random::split_at(key, i));
+            assert_eq!(inside.force_with(engine)?[3], split);
         }
     }
     Ok(())
 }
 
 #[test]
-fn numbers_are_made_of_words() -> Result<()> {
+fn uniform_uniform2_integers_normal_and_normal2__of_a_key__are_made_of_words() -> Result<()> {
     let (key, n) = (42u64, 1000u64);
     let unit = |x: u64| (x >> 11) as f64 / (1u64 << 53) as f64;
     let pairs = (0..n).map(|i| words(key, i, 0));
@@ -114,6 +116,25 @@ fn numbers_are_made_of_words() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn uniform_at_uniform2_at_normal_at_and_normal2_at__of_each_index__are_the_elements() -> Result<()>
+{
+    let key = 42u64;
+    for n in [0u64, 1, 100] {
+        let uniform = generate(n, |i| random::uniform_at(key, i));
+        assert_eq!(uniform.to_vec()?, random::uniform(key, n).to_vec()?);
+        let pairs = generate(n, |i| random::uniform2_at(key, i));
+        assert_eq!(pairs.to_vec()?, random::uniform2(key, n).to_vec()?);
+        let normal = generate(n, |i| random::normal_at(key, i));
+        assert_eq!(normal.to_vec()?, random::normal(key, n).to_vec()?);
+        let pairs = generate(n, |i| random::normal2_at(key, i));
+        assert_eq!(pairs.to_vec()?, random::normal2(key, n).to_vec()?);
+    }
+    let other = generate(9, |i| random::uniform_at(key + 1, i));
+    assert_ne!(other.force()?, random::uniform(key, 9).force()?);
+    Ok(())
+}
+
 /// One loop, and no array in memory.
 #[test]
 fn they_fuse() -> Result<()> {
@@ -144,7 +165,7 @@ fn a_program_draws_others_in_each_call() -> Result<()> {
 }
 
 #[test]
-fn permutations_have_each_number_once() -> Result<()> {
+fn permutation__of_each_length__has_each_number_once() -> Result<()> {
     for n in [0u64, 1, 2, 1000] {
         let order = random::permutation(9, n);
         let all: Vec<u64> = (0..n).collect();

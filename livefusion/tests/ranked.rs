@@ -1,5 +1,7 @@
 //! Arrays of rank 2 and more, against plain loops.
 
+#[path = "ranked/axes.rs"]
+mod axes;
 #[path = "ranked/core.rs"]
 mod core;
 #[path = "ranked/edges.rs"]

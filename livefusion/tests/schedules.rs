@@ -67,8 +67,8 @@ fn schedule_that_is_illegal_is_an_error_with_a_reason() {
     // compiled.
     assert_eq!(refused(&Engine::builder().schedule(wrong).build()), why);
     let both = "loop_0\n  r1 vectorise 4 unroll 8\n  r0 compact\n";
-    let why = "the schedule of loop_0 is refused: r1 vectorise 4 unroll 8: the rate is no sweep; \
-               r0 compact: the rate is no sub rate of a sweep that tests";
+    let why = "the schedule of loop_0 is refused: r1 vectorise 4 unroll 8: the rate is no innermost loop; \
+               r0 compact: the rate is no sub rate of an innermost loop that tests";
     assert_eq!(refused(&asked(both).build()), why);
 }
 

@@ -68,7 +68,7 @@ fn segments_of_segments_of_segments() -> Result<()> {
 }
 
 #[test]
-fn softmax_is_one_loop_over_segments() -> Result<()> {
+fn zip_with_each__in_a_softmax__is_one_loop_over_segments() -> Result<()> {
     let rows = vec![vec![1.0f64, 2.0], vec![], vec![3.0, 5.0, 4.0], vec![-1.0]];
     let scores = Segmented::from_vecs(rows.clone());
     let highest = scores.fold(f64::NEG_INFINITY, |a, b| a.max(b));
@@ -111,7 +111,7 @@ fn filters_give_data_and_lengths_from_one_loop() -> Result<()> {
 }
 
 #[test]
-fn elements_made_per_segment() -> Result<()> {
+fn replicate_and_local_indices__of_segments__give_elements_of_each() -> Result<()> {
     for engine in engines() {
         let lengths = Array::from(vec![1i32, 0, 3]).map(|n| n + 1);
         let values = Array::from(vec![10i64, 20, 30]);
@@ -344,4 +344,119 @@ fn tags_end_where_they_end() {
             }
         }
     }
+}
+
+#[test]
+fn from_vecs_to_vecs_and_len__of_empty_segments__keep_each() -> Result<()> {
+    for rows in [
+        vec![],
+        vec![vec![]],
+        vec![vec![3i64]],
+        vec![vec![], vec![3, 1], vec![], vec![2]],
+    ] {
+        let segments = Segmented::from_vecs(rows.clone());
+        assert_eq!(segments.len().force()?, rows.len() as u64);
+        assert_eq!(segments.concat().to_vec()?, rows.concat());
+        assert_eq!(segments.to_vecs()?, rows);
+    }
+    let short = Segmented::new(&Array::from(vec![2u64, 2]), &Array::from(vec![1i64, 2, 3]));
+    let error = short.to_vecs().expect_err("three elements of four");
+    assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn from_offsets__of_some_rows__cuts_between_offsets() -> Result<()> {
+    let data = Array::from(vec![1i64, 2, 3, 4]);
+    for engine in engines() {
+        let sums = |offsets: Vec<i32>, skip: u64| {
+            let rows = Segmented::from_offsets(&Array::from(offsets), &data.drop(skip));
+            rows.sum().force_with(&engine)
+        };
+        assert_eq!(sums(vec![0, 1, 1, 4], 0)?, [1, 0, 9]);
+        assert_eq!(sums(vec![1, 3, 4], 1)?, [5, 4]);
+        assert_eq!(sums(vec![4], 4)?, []);
+        for wrong in [vec![0, 3, 1, 4], vec![0, 1, 3], vec![0, 5]] {
+            let error = sums(wrong, 0).expect_err("offsets that do not fit");
+            assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn with_data__of_another_type__keeps_the_lengths() -> Result<()> {
+    let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
+    let halves = rows.with_data(Array::from(vec![0.5f64, 1.5, 2.5]));
+    assert_eq!(halves.to_vecs()?, [vec![0.5, 1.5], vec![], vec![2.5]]);
+    let few = rows.with_data(Array::from(vec![true]));
+    let error = few.to_vecs().expect_err("one element of three");
+    assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn from_nodes__of_another_type__is_an_error() -> Result<()> {
+    let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![2]]);
+    let same = Segmented::<i64>::from_nodes(rows.nodes())?;
+    assert_eq!(same.to_vecs()?, [vec![3, 1], vec![2]]);
+    let other = Segmented::<u8>::from_nodes(rows.nodes()).expect_err("another type");
+    assert!(
+        other.to_string().contains("expected u8 of rank 1"),
+        "{other}"
+    );
+    Ok(())
+}
+
+#[test]
+fn broadcast_local_indices_and_flatten__of_segments__are_plain_loops() -> Result<()> {
+    let rows = vec![vec![3i64, 1], vec![], vec![5], vec![2, 2, 7]];
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let values = Array::from(vec![10i64, 20, 30, 40]);
+        let spread = segments.broadcast(&values);
+        let places = segments.local_indices();
+        let (spread, places) = (&spread, &places).force_with(&engine)?;
+        assert_eq!(spread, [10, 10, 30, 40, 40, 40]);
+        assert_eq!(places, [0, 1, 0, 0, 1, 2]);
+        let few = segments.broadcast(&values.take(3)).force_with(&engine);
+        let error = few.expect_err("three values for four segments");
+        assert!(
+            matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+            "{error}"
+        );
+        let joined = segments.flatten(&Array::from(vec![3u64, 0, 1]));
+        assert_eq!(joined.lengths().force_with(&engine)?, [3, 0, 3]);
+        assert_eq!(joined.sum().force_with(&engine)?, [9, 0, 11]);
+        let wrong = segments.flatten(&Array::from(vec![3u64, 2])).sum();
+        assert!(wrong.force_with(&engine).is_err());
+    }
+    Ok(())
+}
+
+#[test]
+fn from_uniform_and_to_segmented__of_one_length__cut_evenly() -> Result<()> {
+    let xs = Array::from((0..6).collect::<Vec<i64>>());
+    let rows = Segmented::from_uniform(3, &xs);
+    assert_eq!(rows.sum().force()?, [3, 12]);
+    let n = xs.filter(|x| x.gt(2)).len();
+    assert_eq!(
+        Segmented::from_uniform(&n, &xs).to_vecs()?,
+        [vec![0, 1, 2], vec![3, 4, 5]]
+    );
+    for wrong in [4, 0, -1] {
+        let sum = Segmented::from_uniform(wrong, &xs).sum();
+        assert!(sum.force().is_err(), "{wrong}");
+    }
+    let none = Segmented::from_uniform(4, &xs.take(0));
+    assert_eq!(none.to_vecs()?, Vec::<Vec<i64>>::new());
+    for (n, m) in [(0, 3), (2, 0), (1, 1), (2, 3)] {
+        let all: Vec<i64> = (0..n * m).map(|x| x * x).collect();
+        let matrix = Array::from_vec((n, m), all.clone());
+        let rows = (0..n).map(|i| all[(i * m) as usize..((i + 1) * m) as usize].to_vec());
+        assert_eq!(matrix.to_segmented().to_vecs()?, rows.collect::<Vec<_>>());
+        let sums = matrix.to_segmented().sum();
+        assert_eq!(sums.force()?, matrix.along(1).sum().force()?);
+    }
+    Ok(())
 }

@@ -235,7 +235,7 @@ fn windows_meet_their_boundaries() -> Result<()> {
 }
 
 #[test]
-fn parts_of_arrays_of_known_and_computed_length() -> Result<()> {
+fn take_drop_slice_and_shift__of_known_and_computed_lengths__are_parts() -> Result<()> {
     let all: Vec<u64> = (0..10).collect();
     let known = Array::from(&all);
     let computed = iota(20).filter(|i| i.lt(10));
@@ -295,7 +295,7 @@ fn parts_of_arrays_of_known_and_computed_length() -> Result<()> {
 }
 
 #[test]
-fn extremes_and_their_places() -> Result<()> {
+fn min_index_and_max_index__with_nan_and_equal_elements__give_the_first_place() -> Result<()> {
     let place = |xs: &[f64]| -> Result<(u64, u64)> {
         let xs = Array::from(xs);
         (&xs.min_index(), &xs.max_index()).force()

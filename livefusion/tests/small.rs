@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn histograms_are_those_of_numpy(
+    fn histogram_and_histogram_uniform__of_odd_numbers__are_those_of_numpy(
         xs in prop::collection::vec(odd_numbers(), 0..40),
         mut edges in prop::collection::vec((-2i32..12).prop_map(f64::from), 0..6),
         n in 1usize..9,
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn neighbours_and_parts(
+    fn diff_chunks_sliding_windows_and_scan_with_start__of_any_elements__are_plain_loops(
         xs in prop::collection::vec(-9i64..9, 0..20),
         (width, stride, length) in (0usize..5, 1usize..4, 1usize..6),
     ) {
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn places_within_segments(
+    fn take_reverse_gather_and_from_flags__of_any_segments__are_plain_loops(
         rows in prop::collection::vec((prop::collection::vec(-9i64..9, 0..6), prop::collection::vec(any::<u32>(), 0..5)), 0..6),
         n in 0usize..5,
     ) {
@@ -140,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
+fn histogram_and_bincount__of_computed_elements__are_in_their_loop() -> Result<()> {
     for engine in engines() {
         let xs: Array<f64> = (0..100).map(|k| f64::from(k) * 0.1).collect();
         let (low, high) = (xs.min(), xs.max());
@@ -166,7 +166,7 @@ fn counts_are_made_by_the_loop_that_makes_the_elements() -> Result<()> {
 }
 
 #[test]
-fn index_functions_are_in_no_memory() -> Result<()> {
+fn meshgrid_diff_and_sliding_windows__in_folds__are_in_no_memory() -> Result<()> {
     for engine in engines() {
         let xs: Array<f64> = (0..40).map(f64::from).collect();
         let (x, y) = linspace(0.0, 1.0, 5).meshgrid(&xs);
@@ -198,7 +198,7 @@ fn index_functions_are_in_no_memory() -> Result<()> {
 }
 
 #[test]
-fn mistakes_are_errors() {
+fn chunks_sliding_windows_bincount_and_from_flags__with_mistakes__are_errors() {
     let xs = Array::from(vec![1i64, 2, 3]);
     let rows = Segmented::from_vecs(vec![vec![1i64], vec![2, 3]]);
     let zero = Array::scalar(0u64);

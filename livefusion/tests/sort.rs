@@ -1,6 +1,5 @@
 //! Sorts and combinators built on them: results, loops, and errors.
 
-use crate::common::engines;
 use livefusion::ast::{After, Builder, ExternalPart, Function, Gives, Ty, Types, Value};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
@@ -53,7 +52,7 @@ where
 
 proptest! {
     #[test]
-    fn integers_are_in_order(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, us: Vec<u32>) {
+    fn sort_argsort_and_unique_counts__of_integers__are_those_of_std(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, us: Vec<u32>) {
         check(&xs)?;
         check(&ys)?;
         check(&zs)?;
@@ -63,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn floats_are_in_order(mut xs: Vec<f64>, special in 0usize..20) {
+    fn sort_and_argsort__of_floats__put_nan_last(mut xs: Vec<f64>, special in 0usize..20) {
         for (k, x) in [f64::NAN, -f64::NAN, 0.0, -0.0, f64::INFINITY].into_iter().enumerate() {
             if special >> k & 1 == 1 {
                 xs.insert(k % (xs.len() + 1), x);
@@ -79,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn values_follow_their_keys(rows: Vec<(u8, i32)>) {
+    fn sort_by_key_and_group_by_key__of_repeated_keys__are_stable(rows: Vec<(u8, i32)>) {
         let (keys, values): (Vec<u8>, Vec<i32>) = rows.iter().map(|(k, v)| (k % 7, *v)).unzip();
         let mut expected: Vec<(u8, i32)> = keys.iter().copied().zip(values.iter().copied()).collect();
         expected.sort_by_key(|(k, _)| *k);
@@ -100,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_are_sorted_alone(rows: Vec<Vec<i16>>) {
+    fn sort_and_argsort__of_segments__order_each_alone(rows: Vec<Vec<i16>>) {
         let segments = Segmented::from_vecs(rows.clone());
         let sorted = |row: &Vec<i16>| {
             let mut row = row.clone();
@@ -114,54 +113,6 @@ proptest! {
         };
         prop_assert_eq!(segments.sort().to_vecs()?, rows.iter().map(sorted).collect::<Vec<_>>());
         prop_assert_eq!(segments.argsort().to_vecs()?, rows.iter().map(places).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn comparisons_put_in_order(rows: Vec<(u8, i32)>) {
-        let rows: Vec<(u8, i32)> = rows.iter().map(|(k, v)| (k % 5, *v)).collect();
-        let mut expected = rows.clone();
-        expected.sort_by_key(|(k, _)| std::cmp::Reverse(*k));
-        let array = Array::from(rows);
-        for engine in engines() {
-            let sorted = array.sort_by(|(a, _), (b, _)| a.gt(b));
-            prop_assert_eq!(sorted.force_with(&engine)?.to_vec()?, expected.clone());
-        }
-    }
-
-    #[test]
-    fn keys_are_joined(
-        left in prop::collection::vec(any::<u8>(), 0..30),
-        right in prop::collection::vec(any::<u8>(), 0..30),
-    ) {
-        let few = |keys: Vec<u8>| -> Vec<i8> { keys.iter().map(|k| (k % 9) as i8 - 4).collect() };
-        let (left, right) = (few(left), few(right));
-        let mut pairs: Vec<(u64, u64, bool)> = Vec::new();
-        for (i, k) in left.iter().enumerate() {
-            let equal = (0..right.len()).filter(|j| right[*j] == *k);
-            let before = pairs.len();
-            pairs.extend(equal.map(|j| (i as u64, j as u64, true)));
-            if pairs.len() == before {
-                pairs.push((i as u64, 0, false));
-            }
-        }
-        let inner: Vec<(u64, u64)> = pairs.iter().filter(|p| p.2).map(|p| (p.0, p.1)).collect();
-        let (left, right) = (Array::from(left), Array::from(right));
-        for engine in engines() {
-            prop_assert_eq!(left.join(&right).force_with(&engine)?.to_vec()?, inner.clone());
-            prop_assert_eq!(left.left_join(&right).force_with(&engine)?.to_vec()?, pairs.clone());
-        }
-    }
-
-    #[test]
-    fn places_are_where_values_could_stand(mut xs: Vec<i8>, ys: Vec<i8>) {
-        xs.sort();
-        let (sorted, values) = (Array::from(xs.clone()), Array::from(ys.clone()));
-        let below = ys.iter().map(|y| xs.partition_point(|x| x < y) as u64);
-        let upto = ys.iter().map(|y| xs.partition_point(|x| x <= y) as u64);
-        prop_assert_eq!(sorted.searchsorted(&values).force()?.to_vec()?, below.collect::<Vec<_>>());
-        let right = upto.collect::<Vec<_>>();
-        prop_assert_eq!(sorted.searchsorted_right(&values).force()?.to_vec()?, right.clone());
-        prop_assert_eq!(values.digitize(&sorted).force()?.to_vec()?, right);
     }
 }
 
@@ -222,7 +173,7 @@ fn sorts_have_the_same_bits_for_any_number_of_threads() -> Result<()> {
 
 /// Tuples are compared field by field.
 #[test]
-fn tuples_are_in_order() -> Result<()> {
+fn sort_argsort_and_unique_counts__of_tuples__compare_field_by_field() -> Result<()> {
     let xs = Array::from(vec![(2u8, 1.5f32), (1, 9.0), (2, -1.0), (1, 9.0)]);
     assert_eq!(
         xs.sort().force()?,
@@ -258,71 +209,6 @@ fn loops_fuse_up_to_a_sort_and_behind_it() -> Result<()> {
     assert!(text.contains(why) && text.contains(since), "{text}");
     let sum: i64 = kept.sum().force()?;
     assert_eq!(total.last().force()?, sum);
-    Ok(())
-}
-
-/// A step of `sort_by` is one loop over the elements, with the comparison in it.
-#[test]
-fn runs_are_merged_in_one_loop() -> Result<()> {
-    let xs: Array<i64> = (0..100_000).map(|i| i * 7919 % 100_003).collect();
-    let sorted = xs.map(|x| x - 500).sort_by(|a, b| (a % 100).lt(b % 100));
-    let explained = sorted.map(|x| x + 1).explain()?;
-    let [ExplainedApart::Loop(merges)] = &explained.apart[..] else {
-        panic!("{explained}");
-    };
-    assert_eq!(
-        (merges.name, merges.step.loops.len()),
-        ("sort_by", 1),
-        "{explained}"
-    );
-    let got = sorted.force()?.to_vec()?;
-    let mut expected: Vec<i64> = (0..100_000).map(|i| i * 7919 % 100_003 - 500).collect();
-    expected.sort_by_key(|x| x % 100);
-    assert_eq!(got, expected);
-    // An inconsistent order still gives a permutation of the elements. An error in a comparison is
-    // reported.
-    let mut mixed = xs.sort_by(|_, _| true).force()?.to_vec()?;
-    mixed.sort();
-    assert!(mixed.iter().copied().eq(xs.sort().to_vec()?));
-    let error = xs.sort_by(|a, b| (a / (b - &xs.first())).lt(0));
-    let error = error.force().expect_err("a division");
-    assert_eq!(error.combinator, "sort_by");
-    assert!(matches!(error.kind, ErrorKind::Division { .. }), "{error}");
-    let empty = Array::from(Vec::<u8>::new());
-    assert_eq!(empty.sort_by(|a, b| a.lt(b)).force()?, []);
-    Ok(())
-}
-
-/// The pairs of a join are not stored: their consumers are in the loop over the left keys.
-#[test]
-fn joins_fuse() -> Result<()> {
-    let left: Array<u32> = (0..1000).map(|i| i * 7919 % 97).collect();
-    let right: Array<u32> = (0..500).map(|i| i * 31 % 89).collect();
-    let sums = left.join(&right).map(|(i, j)| i * 1000 + j).sum();
-    let explained = sums.explain()?;
-    assert_eq!(
-        (explained.apart.len(), explained.loops.len()),
-        (1, 1),
-        "{explained}"
-    );
-    assert_eq!(explained.loops[0].arrays_written, 0, "{explained}");
-    let mut expected = 0u64;
-    for i in 0..1000u64 {
-        let equal = |j: &u64| j * 31 % 89 == i * 7919 % 97;
-        expected += (0..500).filter(equal).map(|j| i * 1000 + j).sum::<u64>();
-    }
-    assert_eq!(sums.force()?, expected);
-    // Keys of several fields.
-    let of_pairs = |keys: &Array<u32>| keys.map(|k| (k % 3, k.cast::<f64>() / 3.0));
-    let same = of_pairs(&left)
-        .join(&of_pairs(&right))
-        .map(|(i, j)| i * 1000 + j)
-        .sum();
-    assert_eq!(same.force()?, expected);
-    let none = Array::from(Vec::<u32>::new());
-    assert_eq!(none.join(&left).force()?, []);
-    assert_eq!(left.join(&none).force()?, []);
-    assert_eq!(left.take(1).left_join(&none).force()?, [(0, 0, false)]);
     Ok(())
 }
 

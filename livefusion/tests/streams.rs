@@ -80,7 +80,7 @@ fn error<T: livefusion::Elt>(xs: &Array<T>) -> Error {
 }
 
 #[test]
-fn appends() -> Result<()> {
+fn append_and_concat__of_each_pair_of_sources__give_all_elements_in_order() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let two = [xs, ys].concat();
         let (ab, n) = (&a.append(b).map(|x| x * 2), &a.append(b).len()).force_with(engine)?;
@@ -136,7 +136,7 @@ fn stream_that_is_too_long_is_an_error() {
 }
 
 #[test]
-fn interleaves() -> Result<()> {
+fn interleave__of_each_pair_of_sources__alternates() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let both = a.interleave(b);
         if xs.len() == ys.len() {
@@ -168,7 +168,7 @@ fn interleaves() -> Result<()> {
 }
 
 #[test]
-fn combines() -> Result<()> {
+fn combine__of_each_pair_of_sources__takes_by_flags() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let tags = numbers(xs.len() as u64, xs.len() + ys.len());
         let mut flags: Vec<bool> = tags.iter().map(|t| *t > 0).collect();
@@ -238,7 +238,7 @@ fn combine_checks_its_flags() {
 }
 
 #[test]
-fn merges() -> Result<()> {
+fn merge__of_each_pair_of_sources__is_a_sort() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let merged = a.merge(b, |x, y| x.le(y));
         let all = sorted([xs, ys].concat());
@@ -270,7 +270,7 @@ fn a_merge_asks_about_elements_only() -> Result<()> {
 }
 
 #[test]
-fn drops_a_prefix() -> Result<()> {
+fn drop_while__of_each_source__leaves_the_rest_in_one_loop() -> Result<()> {
     singles(|engine, a, xs| {
         for limit in [-5, 0, 1, 2, 9] {
             let at = xs.iter().position(|x| *x >= limit).unwrap_or(xs.len());
@@ -290,7 +290,7 @@ fn drops_a_prefix() -> Result<()> {
 }
 
 #[test]
-fn finds_the_first() -> Result<()> {
+fn find_and_position__of_each_source__give_the_first_match_or_an_error() -> Result<()> {
     singles(|engine, a, xs| {
         for limit in [-5, 0, 1, 2, 9] {
             let pairs = a.zip(&iota(a.len()));
@@ -341,7 +341,7 @@ fn runs<T: Clone>(xs: &[T], same: impl Fn(&T, &T) -> bool) -> (Vec<T>, Vec<u64>)
 }
 
 #[test]
-fn neighbours() -> Result<()> {
+fn unique_unique_by_group_and_group_by__of_each_source__give_runs_in_one_loop() -> Result<()> {
     singles(|engine, a, xs| {
         let (values, lengths) = a.group();
         let got = (&a.unique(), &values, &lengths).force_with(engine)?;
@@ -373,7 +373,7 @@ fn neighbours() -> Result<()> {
 }
 
 #[test]
-fn neighbours_are_equal_in_all_fields() -> Result<()> {
+fn unique_unique_by_and_group__of_several_fields__compare_all() -> Result<()> {
     let xs: Vec<(bool, (u8, f32))> = vec![
         (true, (1, 0.0)),
         (true, (1, -0.0)),
@@ -398,7 +398,7 @@ fn neighbours_are_equal_in_all_fields() -> Result<()> {
 }
 
 #[test]
-fn zips_up_to_the_shortest() -> Result<()> {
+fn zip_shortest__of_each_pair_of_sources__ends_with_the_shorter() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let want: Vec<(i64, i64)> = xs.iter().copied().zip(ys.iter().copied()).collect();
         assert_eq!(a.zip_shortest(b).force_with(engine)?, want);
@@ -494,7 +494,7 @@ proptest! {
     }
 
     #[test]
-    fn laws_of_neighbours(xs: Vec<bool>) {
+    fn unique_and_group__of_any_elements__undo_repeats(xs: Vec<bool>) {
         let array = Array::from(&xs);
         let once = array.unique();
         let (values, lengths) = array.group();
@@ -509,7 +509,7 @@ proptest! {
     }
 
     #[test]
-    fn laws_of_searching(xs: Vec<i16>, by in any::<i16>()) {
+    fn drop_while_find_and_position__of_any_elements__agree(xs: Vec<i16>, by in any::<i16>()) {
         let array = Array::from(&xs);
         let rest = array.drop_while(|x| x.lt(by));
         let (n, rest) = value((&array.len(), &rest))?;

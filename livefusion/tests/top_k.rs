@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_largest_are_found(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, k in 0usize..8) {
+    fn top_k_and_argtop_k__of_any_elements__begin_a_falling_sort(xs: Vec<i64>, ys: Vec<u8>, zs: Vec<i16>, k in 0usize..8) {
         check(&xs, k)?;
         check(&ys.iter().map(|y| y % 5).collect::<Vec<_>>(), k)?;
         check(&zs, k)?;
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn of_floats_numbers_come_first(mut xs in prop::collection::vec(-1e9f64..1e9, 0..40), special in 0usize..32, k in 0usize..12) {
+    fn top_k_and_argtop_k__of_floats__give_numbers_before_nan(mut xs in prop::collection::vec(-1e9f64..1e9, 0..40), special in 0usize..32, k in 0usize..12) {
         for (at, x) in [f64::NAN, -f64::NAN, 0.0, -0.0, f64::NEG_INFINITY].into_iter().enumerate() {
             if special >> at & 1 == 1 {
                 xs.insert(at % (xs.len() + 1), x);
@@ -68,7 +68,7 @@ proptest! {
 
 /// Any number of them: up to the limit of loop-carried values, and beyond.
 #[test]
-fn of_any_number() -> Result<()> {
+fn top_k_and_argtop_k__of_few_and_of_many__begin_a_falling_sort() -> Result<()> {
     let xs: Vec<u32> = (0..200u32).map(|i| i * 7919 % 101).collect();
     for k in [1, 2, 3, 5, 16, 17, 31, 32, 33, 150, 500] {
         check(&xs, k)?;
@@ -112,7 +112,7 @@ fn parts_are_joined() -> Result<()> {
 
 /// One loop over the elements, with their producers and other folds; and one over the few largest.
 #[test]
-fn it_fuses() -> Result<()> {
+fn top_k_and_argtop_k__of_a_computed_stream__fold_in_its_loop() -> Result<()> {
     let xs: Array<f64> = (0..1000).map(|i| f64::from(i * 7919 % 1009)).collect();
     let roots = xs.map(|x| x.sqrt()).filter(|x| x.gt(3.0));
     let (top, sum) = (roots.top_k(10), roots.sum());

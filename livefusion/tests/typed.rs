@@ -345,3 +345,24 @@ fn nobody_is_forced_by_being_shown() {
     );
     assert!(ys.node().value.get().is_none());
 }
+
+#[test]
+fn from_node__of_another_type_or_rank__is_an_error() {
+    let xs = Array::from(vec![1i64, 2]);
+    let node = xs.node();
+    let same = Array::<i64>::from_node(node.clone()).expect("the same type");
+    assert_eq!(same.to_vec(), Ok(vec![1, 2]));
+    let other = Array::<f64>::from_node(node.clone()).expect_err("another type");
+    assert!(
+        other.to_string().contains("expected f64 of rank 1"),
+        "{other}"
+    );
+    let other = Array::<i64, Ix2>::from_node(node.clone()).expect_err("another rank");
+    assert!(
+        other.to_string().contains("expected i64 of rank 2"),
+        "{other}"
+    );
+    let pairs = xs.zip(&xs);
+    assert!(Array::<i64>::from_node(pairs.node().clone()).is_err());
+    assert!(Array::<(i64, i64)>::from_node(pairs.node().clone()).is_ok());
+}

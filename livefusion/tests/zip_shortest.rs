@@ -25,7 +25,7 @@ const LENGTHS: [(usize, usize); 10] = [
 ];
 
 #[test]
-fn two_filters_are_one_loop() -> Result<()> {
+fn zip_shortest__of_two_filters__is_one_loop() -> Result<()> {
     let (xs, ys) = (Array::from(vec![1i64, -2, 3]), Array::from(vec![-1i64, -4]));
     let (left, right) = (xs.filter(|x| x.gt(0)), ys.filter(|y| y.lt(0)));
     let products = left.zip_shortest(&right).map(|(x, y)| x * y);
@@ -37,7 +37,7 @@ fn two_filters_are_one_loop() -> Result<()> {
 }
 
 #[test]
-fn sides_end_in_either_order() -> Result<()> {
+fn zip_shortest__of_sides_that_end_in_either_order__ends_with_the_first() -> Result<()> {
     for engine in engines() {
         for (n, m) in LENGTHS {
             let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));

@@ -136,7 +136,7 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
     };
     for (i, rate) in program.rates.iter().enumerate() {
         if let RateKind::Cursor { .. } = rate.kind {
-            let here = |c: &Comb| c.home.is_some_and(|h| h.rate.index() == i);
+            let here = |c: &Comb| c.slot.is_some_and(|h| h.rate.index() == i);
             let comb = program.combs.iter().rposition(here).unwrap_or(0);
             return Err(why(CombId::new(comb), Reason::Cursor));
         }

@@ -1,11 +1,11 @@
 //! Control flow from the rate tree: the target of each block, and the order of blocks.
 
-use crate::ir::{BlockId, CombId, End, Home, Label, Loop, Part, Place, RateId, RateKind, Section};
+use crate::ir::{BlockId, CombId, End, Label, Loop, Part, Place, RateId, RateKind, Section, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Caches frequent queries on the rate tree, each in constant time.
 ///
-/// It is a snapshot: rebuild it after changes to rates, combinators' homes or roots. It accepts
+/// It is a snapshot: rebuild it after changes to rates, combinators' slots or roots. It accepts
 /// malformed trees, so that the verifier can use it.
 #[derive(Clone, Debug)]
 pub struct Tree {
@@ -83,8 +83,8 @@ impl Tree {
 
     /// Returns a label's place, as [`Loop::place`] does.
     pub fn place(&self, program: &Loop, label: Label) -> Place {
-        let home = program.combs.get(label.comb.index()).and_then(|c| c.home);
-        match (label.section, home) {
+        let slot = program.combs.get(label.comb.index()).and_then(|c| c.slot);
+        match (label.section, slot) {
             (Section::Init, _) => Place::Init,
             (_, None) => Place::Return,
             (Section::Done, Some(h)) => self.done(program, h.rate),
@@ -341,7 +341,7 @@ fn first_labels(program: &Loop, tree: &Tree) -> FxHashMap<Place, Label> {
 
 /// Inserts an empty block for every place of the rate tree without one.
 ///
-/// The block gets the labels of the combinators at home in that place. A place without any stays
+/// The block gets the labels of the combinators with their slot in that place. A place without any stays
 /// without a block, which the verifier reports.
 pub fn complete_blocks(program: &mut Loop) {
     let tree = Tree::of(program);
@@ -349,7 +349,7 @@ pub fn complete_blocks(program: &mut Loop) {
     let missing = tree.places().iter().filter(|p| !present.contains(p));
     let mut labels: FxHashMap<Place, Vec<Label>> = missing.map(|p| (*p, Vec::new())).collect();
     for (i, comb) in program.combs.iter().enumerate() {
-        for &section in sections(comb.home) {
+        for &section in sections(comb.slot) {
             let label = Label {
                 section,
                 comb: CombId::new(i),
@@ -370,8 +370,8 @@ pub fn complete_blocks(program: &mut Loop) {
 }
 
 /// Lists the sections allowed in a combinator's labels.
-fn sections(home: Option<Home>) -> &'static [Section] {
-    match home {
+fn sections(slot: Option<Slot>) -> &'static [Section] {
+    match slot {
         Some(_) => &Section::ALL,
         None => &[Section::Init, Section::Done],
     }

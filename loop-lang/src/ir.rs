@@ -78,12 +78,12 @@ pub struct Comb {
     /// The user's function: `map`, `filter`, `sum`, ...
     pub kind: String,
     /// The rate and stage of its blocks; none for delayed scalars computed in `done`.
-    pub home: Option<Home>,
+    pub slot: Option<Slot>,
 }
 
 /// Identifies a rate and one of its stages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Home {
+pub struct Slot {
     /// The rate.
     pub rate: RateId,
     /// The stage, counted from 0; only `body` and `yield` blocks are per stage.
@@ -425,12 +425,12 @@ impl Loop {
 
     /// Returns the place of a label.
     ///
-    /// It is its combinator's home. All combinators share `init`; `nest` and `done` belong to the
-    /// nearest loop rate. For the last root, and for combinators without a home, `done` is the
+    /// It is its combinator's slot. All combinators share `init`; `nest` and `done` belong to the
+    /// nearest loop rate. For the last root, and for combinators without a slot, `done` is the
     /// block that returns.
     pub fn place(&self, label: Label) -> Place {
-        let home = self.comb(label.comb).home;
-        match (label.section, home) {
+        let slot = self.comb(label.comb).slot;
+        match (label.section, slot) {
             (Section::Init, _) => Place::Init,
             (_, None) => Place::Return,
             (Section::Done, Some(h)) => {

@@ -5,7 +5,7 @@
 //! highest level that it depends on. The summary pass of level k computes the groups of levels up
 //! to k, given the prefixes of the lower levels. No pass has to run the whole loop.
 //!
-//! Groups in a strongly connected component share a level; the text form marks them as `circle`. An
+//! Groups in a strongly connected component share a level; the text form marks them as `cycle`. An
 //! example is a filter's count with the flag that ends the filter at a limit. No chunk's sum of
 //! such groups is independent of earlier chunks. The pass that locates chunks computes them in
 //! order.
@@ -22,17 +22,17 @@ use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashMap;
 
-/// Returns each group's minimum level, and whether it is a `circle`.
+/// Returns each group's minimum level, and whether it is a `cycle`.
 pub fn required_levels(program: &Loop) -> Vec<(u32, bool)> {
-    let (levels, circles) = Graph::of(program).levels_and_circles();
-    levels.into_iter().zip(circles).collect()
+    let (levels, cycles) = GroupGraph::of(program).levels_and_cycles();
+    levels.into_iter().zip(cycles).collect()
 }
 
-/// Sets each group's required level and its `circle` flag.
+/// Sets each group's required level and its `cycle` flag.
 pub fn set_levels(program: &mut Loop) {
     let required = required_levels(program);
-    for (group, (level, circle)) in program.groups.iter_mut().zip(required) {
-        (group.level, group.circle) = (level, circle);
+    for (group, (level, cycle)) in program.groups.iter_mut().zip(required) {
+        (group.level, group.cycle) = (level, cycle);
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn decides(program: &Loop, group: GroupId) -> bool {
 }
 
 /// Holds the dependences of groups and rates.
-struct Graph<'l> {
+struct GroupGraph<'l> {
     program: &'l Loop,
     /// The groups that each group's next value depends on.
     next: Vec<Vec<GroupId>>,
@@ -54,8 +54,8 @@ struct Graph<'l> {
     decides: Vec<bool>,
 }
 
-impl<'l> Graph<'l> {
-    fn of(program: &'l Loop) -> Graph<'l> {
+impl<'l> GroupGraph<'l> {
+    fn of(program: &'l Loop) -> GroupGraph<'l> {
         let analysis = Dependencies::of(program);
         let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
         let next = program.groups.iter().enumerate().map(|(id, g)| {
@@ -67,7 +67,7 @@ impl<'l> Graph<'l> {
         let control = analysis.control.iter();
         let control = control.map(|vars| behind(vars.clone(), None));
         let rates = analysis.updates.iter();
-        Graph {
+        GroupGraph {
             next: next.collect(),
             control: control.collect(),
             rates: rates
@@ -97,12 +97,12 @@ impl<'l> Graph<'l> {
         all.map(|g| g.index()).filter(|g| *g != group).collect()
     }
 
-    /// Returns each group's level and whether it is a `circle`, by Tarjan's algorithm with an
+    /// Returns each group's level and whether it is a `cycle`, by Tarjan's algorithm with an
     /// explicit stack. A component is complete when all of its dependences are.
-    fn levels_and_circles(&self) -> (Vec<u32>, Vec<bool>) {
+    fn levels_and_cycles(&self) -> (Vec<u32>, Vec<bool>) {
         const UNSEEN: usize = usize::MAX;
         let groups = self.program.groups.len();
-        let mut circles = vec![false; groups];
+        let mut cycles = vec![false; groups];
         let mut level = vec![0; groups];
         // By order of discovery; completed groups have the highest numbers.
         let (mut low, mut found) = (vec![UNSEEN; groups], 0);
@@ -138,15 +138,15 @@ impl<'l> Graph<'l> {
                     continue;
                 }
                 let first = open.iter().rposition(|g| *g == n).unwrap_or(0);
-                let circle = open.split_off(first);
-                let highest = circle.iter().map(|g| level[*g]).max().unwrap_or(0);
-                for g in &circle {
+                let cycle = open.split_off(first);
+                let highest = cycle.iter().map(|g| level[*g]).max().unwrap_or(0);
+                for g in &cycle {
                     (complete[*g], level[*g]) = (true, highest);
-                    circles[*g] = circle.len() > 1 || self.decides[*g];
+                    cycles[*g] = cycle.len() > 1 || self.decides[*g];
                 }
             }
         }
-        (level, circles)
+        (level, cycles)
     }
 }
 
@@ -157,11 +157,11 @@ struct Dependencies {
     group_of: FxHashMap<Var, GroupId>,
     /// Variables that control whether a rate's elements exist.
     control: Vec<Vec<Var>>,
-    updates: Vec<Vec<Update>>,
+    updates: Vec<Vec<GroupUpdate>>,
 }
 
 /// Describes an update of a group.
-struct Update {
+struct GroupUpdate {
     rate: RateId,
     /// The rate that controls this update. In a sub rate, `bottom` runs in each iteration of the
     /// parent.
@@ -255,7 +255,7 @@ impl Dependencies {
             if let Some(g) = group {
                 let mut vars = Vec::new();
                 walk::operands(&s.kind, &mut |a| vars.extend(a.var()));
-                self.updates[g.index()].push(Update { rate, within, vars });
+                self.updates[g.index()].push(GroupUpdate { rate, within, vars });
             }
         }
     }

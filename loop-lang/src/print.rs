@@ -114,7 +114,7 @@ impl Printer<'_, '_> {
         writeln!(self.f, "loop {}", l.name)?;
         for comb in &l.combs {
             write!(self.f, "comb {} {}", comb.name, comb.kind)?;
-            if let Some(Home { rate, stage }) = comb.home {
+            if let Some(Slot { rate, stage }) = comb.slot {
                 write!(self.f, " at {}", l.rate(rate).name)?;
                 if stage != 0 {
                     write!(self.f, " stage {stage}")?;
@@ -193,8 +193,8 @@ impl Printer<'_, '_> {
             self.combine(combine)?;
         }
         write!(self.f, " level {} ", group.level)?;
-        if group.circle {
-            write!(self.f, "circle ")?;
+        if group.cycle {
+            write!(self.f, "cycle ")?;
         }
         match group.order {
             Order::Lanes(n) => writeln!(self.f, "lanes {n}"),

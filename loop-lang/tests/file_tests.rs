@@ -126,9 +126,9 @@ fn run(operation: &str, input: &str) -> Result<String, String> {
         "levels" => {
             let levels = levels::required_levels(&l).into_iter().zip(firsts(&l));
             return Ok(levels
-                .map(|((n, circle), v)| {
-                    let circle = if circle { " circle" } else { "" };
-                    format!("{} {n}{circle}\n", l.name(v))
+                .map(|((n, cycle), v)| {
+                    let cycle = if cycle { " cycle" } else { "" };
+                    format!("{} {n}{cycle}\n", l.name(v))
                 })
                 .collect());
         }

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// let span = Span { source, start: 6, end: 12 };
 /// let wrong = Diagnostic::new("there is no `fitler`", span)
 ///     .label("no combinator, and no name of yours")
-///     .note("`:help` lists what there is")
+///     .note("`:help` lists all")
 ///     .suggest("you may have meant", span, "filter");
 /// assert_eq!(wrong.draw(&sources, false), "\
 /// error: there is no `fitler`
@@ -23,7 +23,7 @@ use std::ops::Range;
 /// 1 | xs |> fitler(_ > 0)
 ///   |       ^^^^^^ no combinator, and no name of yours
 ///   |
-///   = note: `:help` lists what there is
+///   = note: `:help` lists all
 /// help: you may have meant
 ///   |
 /// 1 - xs |> fitler(_ > 0)

@@ -90,8 +90,8 @@ impl Ran {
         };
         let looped = &self.explanation.loops[*at].program;
         let is_side = |(l, comb): &(usize, u32)| {
-            let home = looped.combs.get(*comb as usize).and_then(|c| c.home);
-            let rate = home.filter(|_| l == at).map(|h| h.rate);
+            let slot = looped.combs.get(*comb as usize).and_then(|c| c.slot);
+            let rate = slot.filter(|_| l == at).map(|h| h.rate);
             let kind = |r: &RateId| looped.rates[r.index()].kind;
             std::iter::successors(rate, |r| kind(r).parent())
                 .any(|r| matches!(kind(&r), RateKind::Cursor { .. }))
@@ -154,7 +154,7 @@ fn run_graph(program: &Program, graph: Graph, engine: &Engine) -> Result<Ran, St
     // checked.
     let has_rate = |(l, comb): &&(usize, u32)| {
         let comb = &explanation.loops[*l].program.combs[*comb as usize];
-        comb.home.is_some()
+        comb.slot.is_some()
     };
     let first = |(i, all): (&usize, &Vec<(usize, u32)>)| {
         let anywhere = all.first().filter(|_| !inlined.contains(i));

@@ -3,6 +3,7 @@
 #[path = "chunked/programs.rs"]
 mod written;
 
+mod architecture;
 mod c;
 mod cache;
 mod chunked;

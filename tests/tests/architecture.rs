@@ -17,6 +17,7 @@ fn floors() -> HashMap<&'static str, String> {
     let total = xs.filter(|x| x.gt(0)).map(|x| x * 10).sum();
     let graph = stages::graph(&total).expect("a graph");
     let plan = graph.plan(Clustering::default());
+    let plan_text = plan.to_string();
     let mut loops = plan.lower().expect("loops");
     let lowered = loops.to_string();
     loops.optimize();
@@ -25,13 +26,13 @@ fn floors() -> HashMap<&'static str, String> {
     let layout = Layout::of(&program);
     let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
     let schedule = choose(&region, &target, Aim::Speed);
-    let sweep = region.sweeps().next().expect("an innermost loop");
-    let tiles = livefusion_tile::lower::tiles(&region, sweep, &schedule).expect("a tile");
+    let inner_loop = region.inner_loops().next().expect("an innermost loop");
+    let tiles = livefusion_tile::lower::tiles(&region, inner_loop, &schedule).expect("a tile");
     let tile = tiles.iter().map(|t| t.show(&program).to_string()).collect();
     let c = CBackend::new().with_target(target).text(&program);
     HashMap::from([
         ("graph", graph.to_string()),
-        ("plan", plan.to_string()),
+        ("plan", plan_text),
         ("loop", lowered),
         ("schedule", schedule.show(&program)),
         ("tile", tile),
@@ -40,7 +41,7 @@ fn floors() -> HashMap<&'static str, String> {
 }
 
 #[test]
-fn architecture__one_program_on_all_floors__shows_the_text_of_each_stage() {
+fn architecture_shows_the_text_of_each_stage() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
     let page = fs::read_to_string(path).expect("ARCHITECTURE.md");
     let mut floors = floors();

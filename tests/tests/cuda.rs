@@ -13,7 +13,7 @@ use livefusion_cuda_shim::{Call, Cxx, Shim, Stub, can_compile};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{Ran, against_naive, caught, check_all, one_by_one, run};
 use livefusion_tests::program::{Options, Program, Way, programs, programs_of};
-use livefusion_tile::threads::Asked;
+use livefusion_tile::threads::Requested;
 use loop_lang::Loop;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,7 +70,7 @@ fn device(
     let all = listing.0.lock().unwrap_or_else(PoisonError::into_inner);
     let phases = all
         .iter()
-        .filter_map(|l| Phase::all(l, |_| Asked::default()).ok())
+        .filter_map(|l| Phase::all(l, |_| Requested::default()).ok())
         .flatten();
     let kernels: Vec<_> = phases.map(|phase| phase.kernel).collect();
     let cxx = Cxx::new().expect("the shim compiles");

@@ -21,7 +21,7 @@ const JITTED: u64 = 400;
 fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
-    let (mut flags, mut left, mut mirrored, mut counts, mut circles) = (0, 0, 0, 0, 0);
+    let (mut flags, mut left, mut mirrored, mut counts, mut cycles) = (0, 0, 0, 0, 0);
     // Counts of uniform rates with restarting and with continuing counters, and of nested ones.
     let (mut uniform, mut rows_of_rows) = ([0; 2], 0);
     // Counts of cursors by their parent, of cursors with an inner loop, and of cursors that report
@@ -54,7 +54,7 @@ fn random_loops_are_well_formed_and_varied() {
         mirrored += text.contains("let rix") as usize;
         let counted = |n: &str| text.matches(&format!(" count {n} ")).count() > 1;
         counts += (0..l.program.rates.len()).any(|i| counted(&format!("ix_{i}"))) as usize;
-        circles += l.program.groups.iter().any(|g| g.circle) as usize;
+        cycles += l.program.groups.iter().any(|g| g.cycle) as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[kind(rate)] += 1;
@@ -72,9 +72,9 @@ fn random_loops_are_well_formed_and_varied() {
             inside += (kind(rate) > 1 && parent.is_some_and(|p| kind(p) == 3)) as usize;
         }
         let says_so = |(labels, block): (&[Label], &Block)| {
-            let homes = labels.iter().filter(|l| l.section == Section::Done);
-            let mut homes = homes.filter_map(|label| l.program.comb(label.comb).home);
-            let of_cursor = homes.any(|h| kind(l.program.rate(h.rate)) == 3);
+            let slots = labels.iter().filter(|l| l.section == Section::Done);
+            let mut slots = slots.filter_map(|label| l.program.comb(label.comb).slot);
+            let of_cursor = slots.any(|h| kind(l.program.rate(h.rate)) == 3);
             of_cursor && !block.stmts.is_empty()
         };
         ended += l.program.blocks.iter().any(says_so) as usize;
@@ -92,7 +92,7 @@ fn random_loops_are_well_formed_and_varied() {
         "{kinds:?} {orders:?}"
     );
     assert!(phases > 100 && shared > 100 && stages > 100);
-    let counted = [flags, left, mirrored, counts, circles];
+    let counted = [flags, left, mirrored, counts, cycles];
     assert!(counted.iter().all(|n| *n > 50), "{counted:?}");
     assert!(
         uniform.iter().all(|n| *n > 50) && rows_of_rows > 50,

@@ -18,7 +18,7 @@ use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::threads;
-use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, rehearses, tiles};
+use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, has_dry_run, mutant, tiles};
 use livefusion_tile::parse::parse;
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
@@ -56,7 +56,7 @@ const IN_ZIPS: [&str; 9] = [
     "vectorise 2",
     "vectorise 4",
     "vectorise 8",
-    "distribute",
+    "fission",
 ];
 /// The limit on steps: arguments are random, and some are long.
 const STEPS: u64 = 3000;
@@ -143,40 +143,40 @@ fn loops_over_segments() {
         "segment in vectors",
         "segment again",
         "segment aligned",
-        "segment once",
+        "single-trip segment",
         "segment in a segment",
-        "rehearse",
+        "dryrun",
         "halves beat",
         "leave of a segment",
-        "room at a sum",
-        "room at a sum in vectors",
+        "capacity at a sum",
+        "capacity at a sum in vectors",
         "exit around segments in vectors",
         "filter beside segments",
-        "rest of a segment",
+        "scalar epilogue",
         "shared lanes",
         "shared lanes in vectors",
-        "rest beside shared lanes",
+        "scalar epilogue beside shared lanes",
         "shared lanes beside few",
         "shared lanes beside few in vectors",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }
-    assert!(drawn.undone > 20, "{drawn:#?}");
+    assert!(drawn.rolled_back > 20, "{drawn:#?}");
 }
 
 /// Updates of array elements by nested segments happen once, wherever spans end.
 #[test]
-fn segments_that_are_rehearsed() {
+fn segments_with_a_dry_run() {
     let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
-    let mut rehearsed = 0;
+    let mut dry_runs = 0;
     for seed in first..first + 6 * count {
         let l = nested(seed);
         let tiles = tiles(&l.program, &Schedule::new());
-        if !tiles.iter().any(rehearses) {
+        if !tiles.iter().any(has_dry_run) {
             continue;
         }
-        rehearsed += 1;
+        dry_runs += 1;
         let interp = InterpBackend::new().compile(&l.program);
         let interp = interp.expect("it is interpreted");
         let want = loops::run(&*interp, Pass::Emit, STEPS, &l.args());
@@ -188,8 +188,8 @@ fn segments_that_are_rehearsed() {
             assert_eq!(want.differs(&got), None, "seed {seed}.{k}\n{}", l.program);
         }
     }
-    println!("{rehearsed} loops");
-    assert!(rehearsed > 50, "{rehearsed} loops");
+    println!("{dry_runs} loops");
+    assert!(dry_runs > 50, "{dry_runs} loops");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! ```text
 //! tile to_percentages_mfst at mfst
 //!   range from .. end
-//!   entry (a) room arr_mfst at ix_mfst
-//!   entry (b) room out_map at ix_filt
+//!   entry (a) capacity arr_mfst at ix_mfst
+//!   entry (b) capacity out_map at ix_filt
 //!   entry (c) whole 32
 //!   given least_filt: f64
 //!   given factor_map: f64
@@ -48,9 +48,9 @@ impl Tile {
 }
 
 /// The line of a statement, without its combinator.
-pub(crate) struct Line<'a>(pub &'a Tile, pub &'a Loop, pub &'a StmtKind);
+pub(crate) struct StmtLine<'a>(pub &'a Tile, pub &'a Loop, pub &'a StmtKind);
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for StmtLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.show(self.1).stmt(f, self.2)
     }
@@ -68,17 +68,17 @@ impl fmt::Display for Shown<'_> {
             let letter = crate::ir::letter(i);
             write!(f, "  entry ({letter}) ")?;
             match entry {
-                Entry::Room { array, index } => {
-                    writeln!(f, "room {} at {}", self.var(*array), self.sum(index))?;
+                Entry::Capacity { array, index } => {
+                    writeln!(f, "capacity {} at {}", self.var(*array), self.sum(index))?;
                 }
-                Entry::Keeps { asked, holds } => {
+                Entry::Keeps { comparison, holds } => {
                     let word = match holds {
                         Some(true) => "holds",
                         Some(false) => "fails",
                         None => "keeps",
                     };
-                    let than = if asked.inclusive { "<=" } else { "<" };
-                    let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+                    let than = if comparison.inclusive { "<=" } else { "<" };
+                    let (moving, edge) = (self.sum(&comparison.moving), self.sum(&comparison.edge));
                     writeln!(f, "{word} {moving} {than} {edge}")?;
                 }
                 Entry::Most(steps) => writeln!(f, "most {steps}")?,
@@ -191,17 +191,20 @@ impl Shown<'_> {
                 _ => writeln!(f, " @{}", self.program.comb(first.comb).name)?,
             }
             match &first.kind {
-                StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
+                StmtKind::For { body, .. } | StmtKind::DryRun { body } => {
                     open.push((body, depth + 1, None));
                 }
                 StmtKind::Segment {
-                    body, tail, rest, ..
+                    body,
+                    epilogue,
+                    scalar_epilogue,
+                    ..
                 } => {
-                    if !rest.is_empty() {
-                        open.push((rest, depth + 1, Some("rest".to_string())));
+                    if !scalar_epilogue.is_empty() {
+                        open.push((scalar_epilogue, depth + 1, Some("scalar".to_string())));
                     }
-                    if !tail.is_empty() {
-                        open.push((tail, depth + 1, Some("tail".to_string())));
+                    if !epilogue.is_empty() {
+                        open.push((epilogue, depth + 1, Some("epilogue".to_string())));
                     }
                     open.push((body, depth + 1, None));
                 }
@@ -388,9 +391,9 @@ impl Shown<'_> {
                 to,
                 step,
                 aligned,
-                once,
+                single_trip,
                 again,
-                rooms,
+                capacities,
                 ..
             } => {
                 let (from, to) = (self.operand(*from), self.operand(*to));
@@ -401,17 +404,22 @@ impl Shown<'_> {
                 if *aligned {
                     f.write_str(" aligned")?;
                 }
-                if *once {
-                    f.write_str(" once")?;
+                if *single_trip {
+                    f.write_str(" single")?;
                 }
                 if *again {
                     f.write_str(" again")?;
                 }
-                rooms.iter().try_for_each(|(array, index)| {
-                    write!(f, " room {} at {}", self.var(*array), self.operand(*index))
+                capacities.iter().try_for_each(|(array, index)| {
+                    write!(
+                        f,
+                        " capacity {} at {}",
+                        self.var(*array),
+                        self.operand(*index)
+                    )
                 })
             }
-            StmtKind::Rehearse { .. } => write!(f, "rehearse"),
+            StmtKind::DryRun { .. } => write!(f, "dryrun"),
             StmtKind::If { cond, .. } => write!(f, "if {}", self.operand(*cond)),
             StmtKind::While { .. } => write!(f, "while"),
         }

@@ -97,7 +97,7 @@ fn lanes_follow_from_the_target() {
     let program = common::loop_of("map");
     let layout = Layout::of(&program);
     let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
-    let rate = region.sweeps().next().expect("a sweep").rate;
+    let rate = region.inner_loops().next().expect("an innermost loop").rate;
     let lanes = |target: Target| choose(&region, &target, Aim::Start).vectors(rate).0;
     assert_eq!(lanes(Target::plain()), 1);
     let narrow = [

@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
         case(
             "it has no extrema of floats in vectors that it may find again",
             "map_sum",
-            "r0 vectorise 8 unroll 4\nr0 quick",
+            "r0 vectorise 8 unroll 4\nr0 fastminmax",
         ),
         case(
             "it has no turns of several vectors that exits may end",
@@ -130,22 +130,22 @@ fn cases() -> Vec<Case> {
         case(
             "what runs through buffers has no segments in its steps",
             "zip_filters",
-            "zs buffer 64\nzs jam 8",
+            "zs buffer 64\nzs unrolljam 8",
         ),
         case(
             "2, 4, 8 or 16 steps have one segment together",
             "column_sums",
-            "r0 jam 12",
+            "r0 unrolljam 12",
         ),
         case(
             "2, 4, 8 or 16 steps have one segment together",
             "column_sums",
-            "r0 jam 32",
+            "r0 unrolljam 32",
         ),
         case(
             "the rate is no root with one loop in its steps",
             "column_sums",
-            "r1 jam 4",
+            "r1 unrolljam 4",
         ),
         case(
             "runs side by side are a power of two, from 2 to 16",
@@ -157,12 +157,12 @@ fn cases() -> Vec<Case> {
             "steepest",
             "r0 runs 32",
         ),
-        case("the rate is no sweep", "filter_sum", "r2 runs 8"),
+        case("the rate is no innermost loop", "filter_sum", "r2 runs 8"),
         case("runs side by side are those of a root", "rows", "r1 runs 8"),
         case(
             "beside runs side by side nothing else is decided",
             "steepest",
-            "r0 distribute wait 8 work 64 buffer 64\nr0 runs 8",
+            "r0 fission wait 8 work 64 buffer 64\nr0 runs 8",
         ),
         changed(
             "a piece would read what another one has yet to write",
@@ -171,10 +171,10 @@ fn cases() -> Vec<Case> {
                 "  goto bottom_0\nbottom_0",
                 "  let old_1 = readArray out_1 elt_0\n  writeArray out_1 elt_0 old_1\n  goto bottom_0\nbottom_0".into(),
             ),
-            "r0 distribute wait 8 work 64 buffer 64",
+            "r0 fission wait 8 work 64 buffer 64",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
             "r0 runs 8",
         ),
@@ -218,46 +218,46 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 1\nr0 vectorise 4 unroll 1",
         ),
         case(
-            "the rate is no sweep",
+            "the rate is no innermost loop",
             "filter_sum",
             "r2 vectorise 8 unroll 1",
         ),
-        case("the rate is no sweep", "filter_sum", "r2 stream 0"),
-        case("the rate is no sweep", "filter_sum", "r2 split"),
+        case("the rate is no innermost loop", "filter_sum", "r2 stream 0"),
+        case("the rate is no innermost loop", "filter_sum", "r2 partition"),
         case(
-            "the rate is no sweep",
+            "the rate is no innermost loop",
             "filter_sum",
-            "r2 distribute wait 8 work 64 buffer 64",
+            "r2 fission wait 8 work 64 buffer 64",
         ),
         case(
             "a buffer has a power of two of elements, at most 256, and those of a turn",
             "filter_sum",
-            "r0 distribute wait 8 work 64 buffer 512",
+            "r0 fission wait 8 work 64 buffer 512",
         ),
         case(
             "a buffer has a power of two of elements, at most 256, and those of a turn",
             "map",
-            "r0 vectorise 8 unroll 4\nr0 distribute wait 8 work 64 buffer 16",
+            "r0 vectorise 8 unroll 4\nr0 fission wait 8 work 64 buffer 16",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
-            "r0 distribute wait 8 work 64 buffer 64",
+            "r0 fission wait 8 work 64 buffer 64",
         ),
         case(
             "it is in a step of another loop, or another in its own",
             "normalise",
-            "r1 distribute wait 8 work 64 buffer 64",
+            "r1 fission wait 8 work 64 buffer 64",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
-            "r0 split",
+            "r0 partition",
         ),
         case(
             "nothing that it asks or accesses goes with its counter",
             "filter_sum",
-            "r0 split",
+            "r0 partition",
         ),
         case(
             "what is streamed is written by a root",
@@ -265,7 +265,7 @@ fn cases() -> Vec<Case> {
             "r1 stream 0",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
+            "its guard has exits, which must be tested step by step",
             "exit_filter_take",
             "r0 stream 0",
         ),
@@ -275,7 +275,7 @@ fn cases() -> Vec<Case> {
             "r0 stream 0",
         ),
         case(
-            "the rate is no sub rate of a sweep that tests",
+            "the rate is no sub rate of an innermost loop that tests",
             "map",
             "r0 mask",
         ),
@@ -328,7 +328,7 @@ fn cases() -> Vec<Case> {
                 "  let elt_0 = readArray arr_0 ix_0",
                 "  let elt_0 = readArray arr_0 ix_0\n  let near_0 = lt ix_0 100".into(),
             ),
-            "r0 split\nr0 vectorise 8 unroll 1",
+            "r0 partition\nr0 vectorise 8 unroll 1",
         ),
         case(
             "what goes from one step to the next is written for each lane",
@@ -421,7 +421,7 @@ fn cases() -> Vec<Case> {
 
 /// Cases in which a recurrence cannot be separated from the rest, or an exit cannot be tested for
 /// several steps at once.
-fn chains() -> Vec<Case> {
+fn recurrences() -> Vec<Case> {
     let vectors = "r0 vectorise 8 unroll 1";
     let sum = "filter_prefix_sum";
     vec![
@@ -515,7 +515,7 @@ fn each_case_breaks_its_rule() {
         name,
         change: (from, to),
         schedule,
-    } in cases().into_iter().chain(chains()).chain(dealt())
+    } in cases().into_iter().chain(recurrences()).chain(dealt())
     {
         let text = common::text_of(name);
         assert!(text.contains(from), "{name} has no {from}");
@@ -568,13 +568,13 @@ fn every_rule_has_a_case() {
         include_str!("../src/threads/form.rs"),
     ];
     let rules = (sources.iter()).flat_map(|source| source.split("Err(\"").skip(1));
-    let asked = of_threads
+    let requested = of_threads
         .iter()
-        .flat_map(|source| source.split("Asked(\"").skip(1));
+        .flat_map(|source| source.split("Requested(\"").skip(1));
     let refused = of_threads
         .iter()
         .flat_map(|source| source.split(" no(\"").skip(1));
-    let rules = rules.chain(asked).chain(refused);
+    let rules = rules.chain(requested).chain(refused);
     let rules: BTreeSet<&str> = rules.filter_map(|r| r.split('"').next()).collect();
     let mut cases: BTreeSet<&str> = cases().into_iter().map(|c| c.rule).collect();
     let told = |rule: &&str| !rule.starts_with("it has no ");

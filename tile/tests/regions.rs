@@ -63,7 +63,7 @@ fn a_mirror() {
 /// Redundant facts about statements agree.
 #[test]
 fn regions_agree_with_themselves() {
-    let (mut sweeps, mut nests, mut in_regions) = (0, 0, 0);
+    let (mut inner_loops, mut nests, mut in_regions) = (0, 0, 0);
     let (mut counts, mut unproven, mut rows) = (0, 0, 0);
     for folder in common::folders() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -76,31 +76,39 @@ fn regions_agree_with_themselves() {
             let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
             nests += region.nests().len();
             for nest in region.nests() {
-                let inner = nest.inner.iter().filter_map(|r| region.sweep(*r));
-                for sweep in inner {
-                    assert!(nest.outer.arrays.is_superset(&sweep.arrays), "{path:?}");
+                let inner = nest.inner.iter().filter_map(|r| region.inner_loop(*r));
+                for inner_loop in inner {
+                    assert!(
+                        nest.outer.arrays.is_superset(&inner_loop.arrays),
+                        "{path:?}"
+                    );
                 }
             }
-            for sweep in region.sweeps() {
-                sweeps += 1;
-                let by_step = (0..sweep.steps.len()).flat_map(|at| sweep.of_step(at));
+            for inner_loop in region.inner_loops() {
+                inner_loops += 1;
+                let by_step = (0..inner_loop.steps.len()).flat_map(|at| inner_loop.of_step(at));
                 let ids: Vec<usize> = by_step.map(|s| s.id).collect();
-                assert_eq!(ids, Vec::from_iter(0..sweep.statements.len()), "{path:?}");
-                for s in &sweep.statements {
+                assert_eq!(
+                    ids,
+                    Vec::from_iter(0..inner_loop.statements.len()),
+                    "{path:?}"
+                );
+                for s in &inner_loop.statements {
                     let mut sum = Cost::default();
-                    for inner in sweep.within(s) {
+                    for inner in inner_loop.within(s) {
                         sum += cost(&program, inner.stmt);
                     }
                     assert_eq!((s.cost, s.first <= s.id), (sum, true), "{path:?} {}", s.id);
                     in_regions += usize::from(!s.top);
                 }
-                for access in &sweep.accesses {
+                for access in &inner_loop.accesses {
                     let index = access.index.var();
-                    let proven = index.is_some_and(|i| sweep.proven.contains(&(access.array, i)));
+                    let proven =
+                        index.is_some_and(|i| inner_loop.proven.contains(&(access.array, i)));
                     assert!(proven || !access.is_proven, "{path:?} {}", access.statement);
-                    assert!(sweep.arrays.contains(&access.array));
-                    assert!(access.is_proven || sweep.lengths.contains(&access.array));
-                    let near = sweep.is_near(access);
+                    assert!(inner_loop.arrays.contains(&access.array));
+                    assert!(access.is_proven || inner_loop.lengths.contains(&access.array));
+                    let near = inner_loop.is_near(access);
                     assert!(!near || !access.is_proven, "{path:?} {}", access.statement);
                     rows += usize::from(near);
                     counts += usize::from(access.shape == Index::Count);
@@ -109,6 +117,6 @@ fn regions_agree_with_themselves() {
             }
         }
     }
-    let seen = [sweeps, nests, in_regions, counts, unproven, rows];
+    let seen = [inner_loops, nests, in_regions, counts, unproven, rows];
     assert!(seen.iter().all(|n| *n >= 5), "{seen:?}");
 }

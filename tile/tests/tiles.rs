@@ -27,9 +27,9 @@ fn golden(name: &str) {
         assert_eq!(parse(&text, &program), Ok(tile));
         got += &text;
     };
-    let sweeps = region.sweeps();
-    for sweep in sweeps {
-        let tiles = lower::tiles(&region, sweep, &schedule).expect("tiles");
+    let inner_loops = region.inner_loops();
+    for inner_loop in inner_loops {
+        let tiles = lower::tiles(&region, inner_loop, &schedule).expect("tiles");
         tiles.into_iter().for_each(&mut show);
     }
     let nests = region.nests().iter();
@@ -120,7 +120,7 @@ fn segments_that_are_written_in_vectors() {
 }
 
 #[test]
-fn segments_that_are_handed_on() {
+fn segments_of_contracted_arrays() {
     golden("segment_buffer");
 }
 
@@ -130,7 +130,7 @@ fn segments_with_a_scan() {
 }
 
 #[test]
-fn segments_that_are_rehearsed() {
+fn segments_with_a_dry_run() {
     golden("pairs_in_groups");
 }
 

@@ -9,17 +9,21 @@ use std::process::Command;
 const LINTS: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
 /// Feature sets that the workspace's build does not cover.
-const FEATURES: [&str; 8] = [
+const FEATURES: [&str; 4] = [
     "-p livefusion --no-default-features",
-    "-p livefusion --no-default-features --features jit",
     "-p livefusion --features ndarray,fft,half,matmul",
-    "-p livefusion --features complex",
-    "-p livefusion --features io --all-targets",
-    "-p livefusion --features arrow --all-targets",
     "-p livefusion-repl --no-default-features",
     "-p livefusion -p livefusion-bench -p livefusion-tests \
      --features livefusion/cuda,livefusion-bench/arrow,livefusion-bench/cuda,livefusion-tests/cuda \
      --lib --bins --bench columns",
+];
+
+/// Features by themselves: the sets above and the workspace have them beside others.
+const SINGLE_FEATURES: [&str; 4] = [
+    "-p livefusion --no-default-features --features jit",
+    "-p livefusion --features complex",
+    "-p livefusion --features io --all-targets",
+    "-p livefusion --features arrow --all-targets",
 ];
 
 /// The documentation, with all features.
@@ -51,11 +55,7 @@ pub fn full() -> Outcome {
     tidy::check()?;
     times::counts()?;
     run(&mut line(LINTS))?;
-    for features in FEATURES {
-        run(&mut line(&format!(
-            "cargo clippy {features} -- -D warnings"
-        )))?;
-    }
+    lint(&FEATURES)?;
     run(line(PAGES).env("RUSTDOCFLAGS", "-D warnings"))?;
     // The README's test command. It reports all failures, not only the first.
     run(&mut line("cargo test --workspace --no-fail-fast"))?;
@@ -68,9 +68,20 @@ pub fn full() -> Outcome {
     sanitize::sections(&sections)
 }
 
+/// Lints sets of features.
+fn lint(sets: &[&str]) -> Outcome {
+    for set in sets {
+        run(&mut line(&format!("cargo clippy {set} -- -D warnings")))?;
+    }
+    Ok(())
+}
+
 /// Runs searches that take hours.
 pub fn nightly() -> Outcome {
     full()?;
+    lint(&SINGLE_FEATURES)?;
+    let compilers = "cargo test -p livefusion-tests --test all compilers::";
+    run(line(compilers).env("LOOP_SHARE", "1"))?;
     times::all()?;
     package("")?;
     sanitize::sections(&[])?;

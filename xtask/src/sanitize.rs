@@ -1,6 +1,6 @@
 //! Tests under sanitizers and fuzzers: code that checks itself while it runs.
 //!
-//! `c` and `models` need gcc alone. The other sections use what only unstable compilers offer, which `RUSTC_BOOTSTRAP`
+//! `c` and `models` need gcc alone. The other sections use flags of unstable compilers, which `RUSTC_BOOTSTRAP`
 //! grants; `threads` needs the standard library's source (`rustup component add rust-src`), `fuzz` a C++ compiler.
 
 use crate::run::{Outcome, line, output, run};

@@ -64,7 +64,7 @@ pub struct Buffer {
     ptr: NonNull<u8>,
     storage: Storage,
     /// Whether the buffer keeps its memory when it is shortened.
-    keeps_room: bool,
+    keeps_capacity: bool,
     /// The elements in a device's memory, if they are there.
     far: OnceLock<Box<dyn Far>>,
 }
@@ -111,7 +111,7 @@ impl Buffer {
             len: 0,
             ptr: DANGLING,
             storage: Storage::Empty,
-            keeps_room: false,
+            keeps_capacity: false,
             far: OnceLock::new(),
         }
     }
@@ -151,7 +151,7 @@ impl Buffer {
             len,
             ptr: pages.base(),
             storage: Storage::Pages(pages),
-            keeps_room: false,
+            keeps_capacity: false,
             far: OnceLock::new(),
         };
         Some((buffer, dirty))
@@ -176,7 +176,7 @@ impl Buffer {
                 base,
                 bytes: layout.size(),
             },
-            keeps_room: false,
+            keeps_capacity: false,
             far: OnceLock::new(),
         })
     }
@@ -238,7 +238,7 @@ impl Buffer {
             storage: Storage::Vec {
                 capacity: vec.capacity(),
             },
-            keeps_room: false,
+            keeps_capacity: false,
             far: OnceLock::new(),
         }
     }
@@ -355,7 +355,7 @@ impl Buffer {
                 .into_iter()
                 .for_each(|here| here.truncate(len));
         }
-        if self.keeps_room {
+        if self.keeps_capacity {
             return;
         }
         let used = self.len * self.ty.size();
@@ -430,7 +430,7 @@ impl Buffer {
                     return false;
                 };
                 longer.overwrite(self.own_view());
-                longer.keeps_room = self.keeps_room;
+                longer.keeps_capacity = self.keeps_capacity;
                 *self = longer;
             }
         }

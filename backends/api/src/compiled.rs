@@ -1,7 +1,7 @@
 //! Common part of compiled kernels: argument checks, the call, the results.
 
+use crate::abi::{self, Array, Callbacks, Entry, Run, outcome, view_of};
 use crate::facts::{Facts, Source};
-use crate::host::{self, Array, Entry, Host, Run, outcome, view_of};
 use crate::kernel::check_args;
 use crate::{Arg, Buffer, CompileError, Frame, Held, Memory, Outcome, Pass, Value, View};
 use loop_lang::Loop;
@@ -121,11 +121,11 @@ impl Compiled {
             made: std::ptr::null_mut(),
             results: results.as_mut_ptr(),
             scratch: scratch.as_mut_ptr(),
-            new_array: host::new_array,
-            fill_array: host::fill_array,
-            copy_array: host::copy_array,
+            new_array: abi::new_array,
+            fill_array: abi::fill_array,
+            copy_array: abi::copy_array,
             stop: frame.stop.map_or(&raw const NEVER, std::ptr::from_ref),
-            host: Host {
+            callbacks: Callbacks {
                 arrays: &mut frame.arrays,
                 given: &mut frame.given,
                 spare: &mut frame.spare,
@@ -138,11 +138,11 @@ impl Compiled {
             },
         };
         // The views must not move until the call is over.
-        run.made = run.host.views.as_mut_ptr();
+        run.made = run.callbacks.views.as_mut_ptr();
         // SAFETY: the arguments and the frame were checked against the loop that the code was
         // compiled from, as the caller promises.
         let code = unsafe { entry((&raw mut run).cast()) };
-        let Host { views, refused, .. } = run.host;
+        let Callbacks { views, refused, .. } = run.callbacks;
         for (array, view) in frame.arrays.iter_mut().zip(&views) {
             if let Some(b) = array {
                 b.truncate(view.length as usize);

@@ -198,9 +198,9 @@ pub struct Held<'m> {
 enum Owner<'m> {
     /// The frame itself.
     Own(Buffer),
-    /// Another frame. `room` is the capacity in elements.
+    /// Another frame, with the capacity in elements.
     Lent {
-        room: usize,
+        capacity: usize,
         memory: PhantomData<&'m Buffer>,
     },
 }
@@ -248,7 +248,7 @@ impl<'m> Held<'m> {
             len: self.len,
             ptr: self.ptr,
             owner: Owner::Lent {
-                room: self.len,
+                capacity: self.len,
                 memory: PhantomData,
             },
         }
@@ -349,8 +349,8 @@ impl<'m> Held<'m> {
     ///
     /// Owned arrays stay as they are.
     pub fn limit(&mut self, len: usize) {
-        if let Owner::Lent { room, .. } = self.owner {
-            self.len = len.min(room);
+        if let Owner::Lent { capacity, .. } = self.owner {
+            self.len = len.min(capacity);
         }
     }
 

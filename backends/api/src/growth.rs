@@ -94,14 +94,14 @@ impl Growth {
         let bytes = len.saturating_mul(size);
         let of = self.may.iter().find(|g| g.slot == slot).copied();
         if let Some(of) = of.filter(|_| bytes > self.first || bytes > memory.left()) {
-            let room = self.before().saturating_mul(of.most) + MARGIN;
+            let capacity = self.before().saturating_mul(of.most) + MARGIN;
             self.short.push(Short {
                 of,
                 ty,
                 bound: len,
                 taken: 0,
             });
-            return usize::try_from(len.min(room.max(self.first / size))).ok();
+            return usize::try_from(len.min(capacity.max(self.first / size))).ok();
         }
         memory
             .take(bytes)
@@ -114,11 +114,11 @@ impl Frame<'_> {
     /// Returns the steps for which short arrays have capacity.
     ///
     /// A frame that has not begun gets at least one.
-    pub fn room(&self) -> u64 {
+    pub fn capacity(&self) -> u64 {
         if self.words.first() == Some(&0) {
             return self.growth.before();
         }
-        let room = |short: &Short| {
+        let capacity = |short: &Short| {
             let len = self.length(short);
             match len >= short.bound {
                 true => u64::MAX,
@@ -128,7 +128,12 @@ impl Frame<'_> {
                 }
             }
         };
-        self.growth.short.iter().map(room).min().unwrap_or(u64::MAX)
+        self.growth
+            .short
+            .iter()
+            .map(capacity)
+            .min()
+            .unwrap_or(u64::MAX)
     }
 
     fn count(&self, short: &Short) -> u64 {
@@ -186,7 +191,7 @@ impl Frame<'_> {
     /// Lengthens an array. Returns `false` and changes nothing if there is no memory for it.
     fn lengthen(&mut self, short: &Short, more: u64) -> bool {
         let bytes = more.saturating_mul(short.ty.size() as u64);
-        if !self.memory.take_room(bytes) {
+        if !self.memory.take_capacity(bytes) {
             return false;
         }
         let array = self.arrays.get_mut(short.of.slot).and_then(Option::as_mut);

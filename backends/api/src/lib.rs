@@ -10,18 +10,18 @@
 //! | [`memory`] | memory limits of a run |
 //! | [`kernel`] | arguments, passes, outcomes, the two traits |
 //! | [`facts`] | analysis of a loop: block order, aliasing, deferred updates |
-//! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
+//! | [`compiled`], [`abi`] | kernels of machine code: calls, results, callbacks |
 //! | [`processor`], [`process`] | the processor of a thread, the identity of the process |
 //! | [`lanes`] | initial values and reductions of lanes, called by compiled code |
 //! | [`sort`] | row sorting, called by compiled code |
 //! | [`math`] | the one implementation of each transcendental function, called by C code |
 
+pub mod abi;
 pub mod buffer;
 pub mod compiled;
 pub mod facts;
 pub mod frame;
 pub mod growth;
-pub mod host;
 pub mod kernel;
 pub mod lanes;
 pub mod math;

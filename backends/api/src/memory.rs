@@ -93,7 +93,7 @@ impl Memory {
 
     /// Takes capacity that may never be written to: from free memory, but not from a chosen limit.
     #[must_use]
-    pub(crate) fn take_room(&mut self, bytes: u64) -> bool {
+    pub(crate) fn take_capacity(&mut self, bytes: u64) -> bool {
         self.by == By::Limit || self.take(bytes)
     }
 

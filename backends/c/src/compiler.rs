@@ -231,7 +231,7 @@ impl Compiler {
         if status.success() {
             return std::fs::read(&output).map_err(|e| CompileError::Failed {
                 compiler: compiler(),
-                stderr: format!("error: what it made cannot be read: {e}"),
+                stderr: format!("error: cannot read the compiled file: {e}"),
             });
         }
         let mut bytes = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::emit::ops::{LINK_SYMBOL, table};
 use libloading::{Error, Library};
-use livefusion_backend::host::Entry;
+use livefusion_backend::abi::Entry;
 use std::ffi::c_void;
 use std::path::Path;
 use std::sync::Arc;

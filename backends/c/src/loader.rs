@@ -79,7 +79,7 @@ impl Loader {
                 let passes = unsafe { open(&library, symbols) };
                 let passes = passes.map_err(|e| CompileError::Failed {
                     compiler: self.compiler.path().display().to_string(),
-                    stderr: format!("error: what it made cannot be loaded: {e}"),
+                    stderr: format!("error: cannot load the compiled file: {e}"),
                 })?;
                 Ok((library, passes))
             });

@@ -5,7 +5,7 @@ use livefusion_tile::threads::shape::MOST_LEVELS;
 /// Holds the number of levels of groups in a launch.
 ///
 /// It counts the levels within steps, and one that is read at the end.
-pub const MOST_TOLD: usize = MOST_LEVELS as usize + 1;
+pub const MAX_PUBLISHED: usize = MOST_LEVELS as usize + 1;
 
 /// Holds the parameters of a launch, the kernels' `lf_launch`.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Call {
     /// Whether the last writer of each element is known.
     pub settles: u64,
     /// The cells by which tiles communicate, level by level.
-    pub told: [u64; MOST_TOLD],
+    pub published: [u64; MAX_PUBLISHED],
 }
 
 impl Call {
@@ -50,7 +50,7 @@ impl Call {
             self.blocks,
             self.settles,
         ];
-        let words = words.iter().chain(&self.told);
+        let words = words.iter().chain(&self.published);
         words.flat_map(|w| w.to_le_bytes()).collect()
     }
 }

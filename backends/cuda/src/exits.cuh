@@ -62,7 +62,7 @@ LF_DEVICE void lf_until_left(const typename L::Params &p, const lf_launch &launc
   lf_left_with<L, 0, (0 < L::LEVELS)>::give(launch, state);
   launch.result[L::WORDS] = exit.iteration;
   launch.result[L::WORDS + 1] = exit.how == LF_LEFT_WITHIN;
-  lf_store_cell(launch.told[L::LEVELS].cells + tiles.tiles, 1, 2 * launch.number);
+  lf_store_cell(launch.published[L::LEVELS].cells + tiles.tiles, 1, 2 * launch.number);
 }
 
 // Runs a step that accesses memory itself.

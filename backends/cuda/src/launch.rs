@@ -2,7 +2,7 @@
 
 use crate::driver::Fault;
 use crate::emit::Kernel;
-use crate::run::{Device, Launch, Launched, Room, Word};
+use crate::run::{KernelDevice, Launch, Launched, Room, Word};
 
 /// The minimal row length for a team of a whole block.
 const LONG: u64 = 2048;
@@ -43,7 +43,7 @@ pub(crate) struct Params {
 pub(crate) struct Rows<'a> {
     pub kernel: &'a Kernel,
     pub elements: Option<&'a Elements>,
-    pub device: &'a dyn Device,
+    pub device: &'a dyn KernelDevice,
     pub params: Params,
     /// The counter of the first row.
     pub first: u64,

@@ -19,7 +19,7 @@ template <class L> struct lf_tiles_of_block {
     }
     if (threadIdx.x == 0) {
       ticket = lf_take_ticket(launch.ticket, u32(tiles) + gridDim.x);
-      if (L::LEAVES) left = lf_load_cell(launch.told[L::LEVELS].cells + tiles).tag == 2 * launch.number;
+      if (L::LEAVES) left = lf_load_cell(launch.published[L::LEVELS].cells + tiles).tag == 2 * launch.number;
     }
     __syncthreads();
     is_left = L::LEAVES && left;
@@ -40,9 +40,9 @@ LF_DEVICE typename Group::Part lf_before(const typename L::Params &p, const lf_l
     LF_SHARED(Part, through);
     const lf_scanned<Part> scanned = lf_scan_block<Group, L::THREADS>(p, own, room);
     if (threadIdx.x < LF_WARP) {
-      if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[level], launch.number, tile, scanned.all);
+      if (threadIdx.x == 0) lf_publish_own<Group>(launch.published[level], launch.number, tile, scanned.all);
       const u32 pause = level == 0 ? LF_FIRST : 0;
-      const Part found = lf_look_back<Group>(p, launch.told[level], launch.number, tile, pause, scanned.all, Group::start(p));
+      const Part found = lf_look_back<Group>(p, launch.published[level], launch.number, tile, pause, scanned.all, Group::start(p));
       if (threadIdx.x == 0) through = found;
     } else {
       work.meanwhile(p);

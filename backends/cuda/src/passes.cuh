@@ -13,7 +13,7 @@ template <class Group, u32 THREADS> struct lf_passing {
   Part *before;  // the prefix of this block's next tile
   Part *warps;   // its warps' totals
   LF_DEVICE lf_passing(const lf_launch &launch, u32 level) {
-    blocks = reinterpret_cast<Part *>(launch.told[level].cells);
+    blocks = reinterpret_cast<Part *>(launch.published[level].cells);
     before = blocks + launch.blocks + blockIdx.x;
     warps = blocks + 2 * launch.blocks + blockIdx.x * u64(THREADS / LF_WARP);
   }

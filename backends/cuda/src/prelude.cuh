@@ -337,7 +337,7 @@ template <class T> LF_DEVICE T lf_from_lane(T x, u32 lane) {
 // not be cleared, and a one-word value needs no read ordering.
 template <class T> struct lf_cells { static const u32 count = (sizeof(T) + 7) / 8; };
 
-template <class T> LF_DEVICE void lf_tell(lf_cell *at, u64 tag, const T &x) {
+template <class T> LF_DEVICE void lf_publish(lf_cell *at, u64 tag, const T &x) {
   u64 words[lf_cells<T>::count] = {};
   memcpy(words, &x, sizeof x);
   LF_UNROLL
@@ -449,22 +449,22 @@ const u64 LF_THROUGH = 1;  // the total of all tiles up to it
 const u32 LF_FIRST = 600;  // nanoseconds before the first poll, for fewer polls (measured: scans of 2^28)
 
 // The cells of one group, for each tile.
-struct lf_told {
+struct lf_published {
   lf_cell *cells;
 };
 
 // Publishes a tile's own total. The first tile need not, since it knows its prefix. An absorbing part is the total of
 // all tiles up to it, so later tiles wait for no earlier ones.
 template <class Group>
-LF_DEVICE void lf_tell_own(const lf_told &told, u64 number, u64 tile, const typename Group::Part &own) {
+LF_DEVICE void lf_publish_own(const lf_published &published, u64 number, u64 tile, const typename Group::Part &own) {
   const u64 kind = Group::absorbs(own) ? LF_THROUGH : LF_OWN;
-  if (tile > 0) lf_tell(told.cells + tile * lf_cells<typename Group::Part>::count, 2 * number + kind, own);
+  if (tile > 0) lf_publish(published.cells + tile * lf_cells<typename Group::Part>::count, 2 * number + kind, own);
 }
 
 // Returns the prefix of a tile that has published its total, joined onto `start`. It pauses first. All threads of a
 // warp must call it.
 template <class Group, class Params>
-LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told, u64 number, u64 tile, u32 pause,
+LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_published &published, u64 number, u64 tile, u32 pause,
                                             typename Group::Part own, typename Group::Part start) {
   typedef typename Group::Part Part;
   const u64 cells = lf_cells<Part>::count;
@@ -477,7 +477,7 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
     // A warp polls one earlier tile per thread, the nearest first. Polling more would delay others.
     for (u64 end = tile;; end -= LF_WARP) {
       const bool is_there = lane < end;
-      const lf_cell *at = told.cells + (end - 1 - lane) * cells;
+      const lf_cell *at = published.cells + (end - 1 - lane) * cells;
       lf_heard<Part> heard = {};
       u32 known = 0;
       for (bool is_heard = !is_there;;) {
@@ -503,8 +503,8 @@ LF_DEVICE typename Group::Part lf_look_back(const Params &p, const lf_told &told
     }
     before = since;
   }
-  const bool is_told = tile > 0 && Group::absorbs(own);
-  if (lane == 0 && !is_told) lf_tell(told.cells + tile * cells, 2 * number + LF_THROUGH, Group::join(p, before, own));
+  const bool is_published = tile > 0 && Group::absorbs(own);
+  if (lane == 0 && !is_published) lf_publish(published.cells + tile * cells, 2 * number + LF_THROUGH, Group::join(p, before, own));
   __syncwarp();
   return before;
 }
@@ -523,7 +523,7 @@ struct lf_launch {
   u64 pass;      // the number of the launch, for kernels with several passes
   u64 blocks;    // the number of blocks in launches with tiles
   u64 settles;   // whether the last writers are known
-  lf_told told[5];
+  lf_published published[5];
 };
 
 // An array filled by a filter: the element at count `begin` has the first position of `at`. For a whole tile, it is in

@@ -7,7 +7,7 @@ use livefusion_backend::facts::Source;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Held, Kernel as _, Outcome, Pass};
 use livefusion_interp::InterpKernel;
-use livefusion_tile::threads::Asked;
+use livefusion_tile::threads::Requested;
 use livefusion_tile::threads::phases::Phases;
 use livefusion_tile::threads::shape::{Refusal, Shape};
 use loop_lang::Loop;
@@ -15,7 +15,7 @@ use loop_lang::ir::{Atom, GroupId, Order, RateId, Var};
 use loop_lang::state::{Layout, reset_local};
 
 /// Launches kernels.
-pub trait Device {
+pub trait KernelDevice {
     /// Runs kernels to their ends, one after the other.
     ///
     /// Later kernels see the memory written by earlier ones. The host does not wait between them.
@@ -97,7 +97,7 @@ pub struct Way {
     bound: Word,
     /// The word of the counter in the frame, if it has one.
     counted: Option<usize>,
-    given: Vec<Place>,
+    given: Vec<Argument>,
     /// By kernel number: pairs of a result word and its frame word.
     results: Vec<(usize, Vec<(usize, usize)>)>,
     /// How elements are shared among threads, if they are.
@@ -115,7 +115,7 @@ pub(crate) enum Word {
 
 /// The source of a kernel parameter.
 #[derive(Clone, Debug)]
-enum Place {
+enum Argument {
     Scalar(Word),
     /// An array argument, by parameter.
     Passed(usize),
@@ -140,7 +140,7 @@ pub struct Phase {
     /// Their inputs and outputs.
     pub way: Way,
     /// Their mapping to threads.
-    pub dealt: Asked,
+    pub dealt: Requested,
 }
 
 impl Phase {
@@ -149,7 +149,10 @@ impl Phase {
     /// # Errors
     ///
     /// Explains why the loop cannot run in parallel here, or not as requested.
-    pub fn all(program: &Loop, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Phase>, Refusal> {
+    pub fn all(
+        program: &Loop,
+        requested: impl Fn(RateId) -> Requested,
+    ) -> Result<Vec<Phase>, Refusal> {
         let mut number = 0;
         let phase = |shape: &Shape<'_>| {
             let mut kernel = kernel_of(shape);
@@ -162,7 +165,7 @@ impl Phase {
             })
         };
         Phases::of(program)
-            .under(asked)?
+            .under(requested)?
             .iter()
             .map(phase)
             .collect()
@@ -182,24 +185,24 @@ impl Way {
         };
         let strip = |v| kernel.strips.iter().find(|(s, _)| *s == v).map(|(_, n)| *n);
         let place = |given: &Given| match *given {
-            Given::Scalar(v) | Given::Start(v) => Ok(Place::Scalar(word(Atom::Var(v)))),
-            Given::Places => Ok(Place::Places),
+            Given::Scalar(v) | Given::Start(v) => Ok(Argument::Scalar(word(Atom::Var(v)))),
+            Given::Places => Ok(Argument::Places),
             Given::Winners(k) => {
                 let arrays = shape.last[k].arrays.iter();
                 let slots = arrays.filter_map(|a| match shape.facts.source.get(a) {
                     Some(Source::Made(slot)) => Some(*slot),
                     _ => None,
                 });
-                Ok(Place::Winners(slots.collect(), kernel.by_itself))
+                Ok(Argument::Winners(slots.collect(), kernel.by_itself))
             }
             Given::Team => {
                 let teams = kernel.rows.as_deref().unwrap_or(kernel);
-                Ok(Place::Team(teams.tiles.threads.into()))
+                Ok(Argument::Team(teams.tiles.threads.into()))
             }
-            Given::Array(v) if let Some(length) = strip(v) => Ok(Place::Strip(word(length))),
+            Given::Array(v) if let Some(length) = strip(v) => Ok(Argument::Strip(word(length))),
             Given::Array(v) => match shape.facts.source.get(&v) {
-                Some(Source::Param(i)) => Ok(Place::Passed(*i)),
-                Some(Source::Made(slot)) => Ok(Place::Made(*slot)),
+                Some(Source::Param(i)) => Ok(Argument::Passed(*i)),
+                Some(Source::Made(slot)) => Ok(Argument::Made(*slot)),
                 None => {
                     let name = shape.program.name(v);
                     Err(Refusal::Other(format!("there is no array {name}")))
@@ -266,7 +269,7 @@ impl Ready<'_> {
     /// Returns the device's fault.
     pub fn run(
         self,
-        device: &dyn Device,
+        device: &dyn KernelDevice,
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<Outcome, Fault> {
@@ -298,7 +301,7 @@ impl Ready<'_> {
     fn steps(
         self,
         phase: usize,
-        device: &dyn Device,
+        device: &dyn KernelDevice,
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<Option<bool>, Fault> {
@@ -353,7 +356,7 @@ impl Ready<'_> {
     fn params(
         self,
         way: &Way,
-        device: &dyn Device,
+        device: &dyn KernelDevice,
         frame: &mut Frame<'_>,
         args: &[Arg<'_>],
         rows: u64,
@@ -363,8 +366,8 @@ impl Ready<'_> {
         let (mut rooms, mut longest, mut team) = (Vec::new(), 0, 1);
         for place in &way.given {
             match *place {
-                Place::Scalar(word) => params.push(self.word(word, frame, args)),
-                Place::Passed(i) => {
+                Argument::Scalar(word) => params.push(self.word(word, frame, args)),
+                Argument::Passed(i) => {
                     let arg = args.get(i).ok_or_else(none)?;
                     let length = match arg {
                         Arg::Array(view) => view.len(),
@@ -374,13 +377,13 @@ impl Ready<'_> {
                     longest = longest.max(length as u64);
                     params.extend([device.argument(arg)?, length as u64]);
                 }
-                Place::Made(slot) => {
+                Argument::Made(slot) => {
                     let place = frame.arrays.get_mut(slot).ok_or_else(none)?;
                     let length = place.as_ref().map_or(0, Held::len);
                     longest = longest.max(length as u64);
                     params.extend([device.made(place)?, length as u64]);
                 }
-                Place::Strip(length) => {
+                Argument::Strip(length) => {
                     let all = rows.checked_mul(self.word(length, frame, args));
                     let all = all.ok_or_else(too_many)?;
                     // An element takes at most a word.
@@ -388,20 +391,20 @@ impl Ready<'_> {
                     params.extend([room.address(), all]);
                     rooms.push(room);
                 }
-                Place::Winners(_, true) if rows == 1 => params.extend([0, 0]),
-                Place::Winners(ref slots, _) => {
+                Argument::Winners(_, true) if rows == 1 => params.extend([0, 0]),
+                Argument::Winners(ref slots, _) => {
                     let arrays = slots.iter().filter_map(|s| frame.arrays.get(*s)?.as_ref());
                     let all = arrays.map(Held::len).max().unwrap_or(0) as u64;
                     let room = device.zeros(all)?;
                     params.extend([room.address(), all]);
                     rooms.push(room);
                 }
-                Place::Places => {
+                Argument::Places => {
                     let room = device.room(rows)?;
                     params.extend([room.address(), rows]);
                     rooms.push(room);
                 }
-                Place::Team(block) => {
+                Argument::Team(block) => {
                     team = team_for(longest / rows.max(1), block);
                     params.push(team);
                 }

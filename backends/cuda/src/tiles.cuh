@@ -26,7 +26,7 @@ template <class L> struct lf_groups<L, true> {
     typename L::State mine = state;
     const Part of_block = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), room).all;
     if (threadIdx.x == 0) {
-      lf_tell(launch.told[L::LEVELS].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
+      lf_publish(launch.published[L::LEVELS].cells + blockIdx.x * cells, 2 * launch.number + LF_OWN, of_block);
       is_last = lf_take_ticket(launch.ticket + 1, gridDim.x) == gridDim.x - 1;
     }
     __syncthreads();
@@ -34,7 +34,7 @@ template <class L> struct lf_groups<L, true> {
     const u32 each = (gridDim.x + L::THREADS - 1) / L::THREADS;
     Part of_blocks = Group::identity(p);
     for (u32 block = threadIdx.x * each; block < (threadIdx.x + 1) * each && block < gridDim.x; ++block) {
-      const lf_cell *at = launch.told[L::LEVELS].cells + block * cells;
+      const lf_cell *at = launch.published[L::LEVELS].cells + block * cells;
       lf_heard<Part> heard = lf_listen<Part>(at);
       lf_hear(at, launch.number, heard);
       of_blocks = Group::join(p, of_blocks, heard.value());
@@ -363,7 +363,7 @@ LF_DEVICE lf_scanned<typename L::template Level<K>::Part> lf_sum_up(const typena
   Group::of(mine) = Group::identity(p);
   lf_sum<L>(p, launch, tile * L::TILE, room, mine);
   const lf_scanned<typename Group::Part> scanned = lf_scan_block<Group, L::THREADS>(p, Group::of(mine), warps);
-  if (threadIdx.x == 0) lf_tell_own<Group>(launch.told[K], launch.number, tile, scanned.all);
+  if (threadIdx.x == 0) lf_publish_own<Group>(launch.published[K], launch.number, tile, scanned.all);
   return scanned;
 }
 
@@ -379,7 +379,7 @@ template <class L, u32 K, bool ANY> struct lf_levels {
     if (threadIdx.x < LF_WARP) {
       // The earlier tiles were waited for in the level below.
       const u32 pause = K == 0 ? LF_FIRST : 0;
-      const Part found = lf_look_back<Group>(p, launch.told[K], launch.number, tile, pause, scanned.all, Group::start(p));
+      const Part found = lf_look_back<Group>(p, launch.published[K], launch.number, tile, pause, scanned.all, Group::start(p));
       if (threadIdx.x == 0) shared = found;
     }
     __syncthreads();

@@ -25,7 +25,7 @@ const REFUSED: &[(&str, &str)] = &[
         "the sides of `zip_shortest` advance differently",
     ),
     (
-        "chunkable_handed_on_early",
+        "chunkable_contracted_early",
         "`map` writes at indices that may repeat",
     ),
     (
@@ -66,8 +66,8 @@ const FORMS: &[(&str, &str)] = &[
     ("stencil_sums", UNIFORM),
     ("stencil_zeros", UNIFORM),
     ("transpose", UNIFORM),
-    ("chunkable_handed_on", PASSES),
-    ("chunkable_handed_on_and_summed", PASSES),
+    ("chunkable_contracted", PASSES),
+    ("chunkable_contracted_and_summed", PASSES),
     ("chunkable_indices", PASSES),
     ("chunkable_normalise", PASSES),
     ("chunkable_rows_of_rows", UNIFORM),

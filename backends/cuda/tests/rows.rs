@@ -216,7 +216,7 @@ done_0, done_1, done_2:
 }
 
 #[test]
-fn rows_handed_on_belong_to_one_thread() {
+fn contracted_rows_belong_to_one_thread() {
     let mut program = handing_on("neg_0");
     let refused = emit::kernel(&program).expect_err("it may be read where it was not written");
     assert_eq!(
@@ -241,7 +241,7 @@ fn rows_handed_on_belong_to_one_thread() {
 /// The golden loop with a buffer for each segment, here with rows of equal length: the loop
 /// allocates one row.
 #[test]
-fn rows_that_hand_on_have_room_of_their_own() {
+fn contracted_rows_have_memory_of_their_own() {
     let texts = crate::support::golden_texts();
     let (_, text) = texts
         .iter()

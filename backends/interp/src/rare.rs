@@ -135,8 +135,8 @@ impl<'a> Machine<'a, '_> {
         self.vacate(slot);
         let frame = &mut self.frame;
         let (at, content) = (slot as usize, Content::Word(value));
-        let room = frame.growth.begin(at, ty, len, &mut frame.memory);
-        let array = room.and_then(|len| frame.make(at, ty, len, content));
+        let capacity = frame.growth.begin(at, ty, len, &mut frame.memory);
+        let array = capacity.and_then(|len| frame.make(at, ty, len, content));
         let Some(array) = array else {
             return Err(self.no_memory(comb, size(ty, len)));
         };

@@ -8,7 +8,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use livefusion_backend::CompileError;
-use livefusion_backend::host::Entry;
+use livefusion_backend::abi::Entry;
 use livefusion_tile::schedule::Schedule;
 use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const LONG: usize = 500;
 
 /// Holds the machine on which code is compiled and runs.
-pub struct Host {
+pub struct Native {
     isa: OwnedTargetIsa,
     /// The instruction set for [`LONG`] loops.
     long: OwnedTargetIsa,
@@ -40,9 +40,9 @@ struct Workplace {
     builder: FunctionBuilderContext,
 }
 
-impl fmt::Debug for Host {
+impl fmt::Debug for Native {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Host({}, {})", self.isa.triple(), self.target)
+        write!(f, "Native({}, {})", self.isa.triple(), self.target)
     }
 }
 
@@ -86,13 +86,13 @@ fn isa(registers: &str) -> Result<OwnedTargetIsa, CompileError> {
     isa.finish(settings::Flags::new(flags)).map_err(unavailable)
 }
 
-impl Host {
+impl Native {
     /// Detects this machine.
-    pub fn new() -> Result<Host, CompileError> {
+    pub fn new() -> Result<Native, CompileError> {
         if cfg!(target_endian = "big") || cfg!(not(target_pointer_width = "64")) {
             return Err(unavailable("only for little-endian machines of 64 bits"));
         }
-        Ok(Host {
+        Ok(Native {
             isa: isa("backtracking")?,
             long: isa("single_pass")?,
             target: target(),

@@ -1,9 +1,9 @@
 //! A loop compiled by Cranelift.
 
-use crate::code::{Code, Host};
+use crate::code::{Code, Native};
 use crate::emit;
+use livefusion_backend::abi::Entry;
 use livefusion_backend::compiled::{Compiled, Passes};
-use livefusion_backend::host::Entry;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 pub struct JitKernel {
     compiled: Compiled,
     passes: Passes<Forms>,
-    host: &'static Host,
+    native: &'static Native,
 }
 
 /// A pass in its two forms.
@@ -39,17 +39,17 @@ impl JitKernel {
     pub fn new(
         program: Loop,
         schedule: Option<&Schedule>,
-        host: &'static Host,
+        native: &'static Native,
     ) -> Result<JitKernel, CompileError> {
         let layout = Layout::of(&program);
-        let code = host.compile(&program, &layout, (false, true), schedule)?;
+        let code = native.compile(&program, &layout, (false, true), schedule)?;
         let scratch_words = emit::scratch_words(&program);
         let passes = Passes::new(&program, Forms::of(code));
         let compiled = Compiled::new(program, layout, scratch_words);
         Ok(JitKernel {
             compiled: compiled.map_err(CompileError::Malformed)?,
             passes,
-            host,
+            native,
         })
     }
 
@@ -64,10 +64,10 @@ impl JitKernel {
     fn compile(&self, pass: Pass, fast: bool) -> Result<Code, CompileError> {
         let (program, layout) = (self.compiled.program(), self.compiled.layout());
         match pass {
-            Pass::Emit => self.host.compile(program, layout, (false, fast), None),
+            Pass::Emit => self.native.compile(program, layout, (false, fast), None),
             Pass::Summary { level } => {
                 let summary = loop_lang::passes::summary(program, level);
-                (self.host).compile(&summary, layout, (true, fast), None)
+                (self.native).compile(&summary, layout, (true, fast), None)
             }
         }
     }

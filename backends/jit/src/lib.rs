@@ -18,7 +18,7 @@ mod code;
 mod emit;
 mod kernel;
 
-use code::Host;
+use code::Native;
 use kernel::JitKernel;
 use livefusion_backend::process::PerProcess;
 use livefusion_backend::{Backend, CompileError, Kernel};
@@ -91,7 +91,7 @@ impl JitBackend {
 }
 
 /// This machine, detected once per process.
-static HOST: PerProcess<Result<Host, CompileError>> = PerProcess::new();
+static NATIVE: PerProcess<Result<Native, CompileError>> = PerProcess::new();
 
 impl Backend for JitBackend {
     fn name(&self) -> &'static str {
@@ -105,9 +105,9 @@ impl Backend for JitBackend {
 
 fn compile(program: &Loop, schedule: Option<&Schedule>) -> Result<Arc<dyn Kernel>, CompileError> {
     check(program)?;
-    let host = HOST.get_or_make(Host::new);
-    let host = host.as_ref().map_err(Clone::clone)?;
-    let kernel = JitKernel::new(program.clone(), schedule, host)?;
+    let native = NATIVE.get_or_make(Native::new);
+    let native = native.as_ref().map_err(Clone::clone)?;
+    let kernel = JitKernel::new(program.clone(), schedule, native)?;
     Ok(Arc::new(kernel))
 }
 

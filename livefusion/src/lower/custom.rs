@@ -136,10 +136,10 @@ impl Template<'_, '_> {
     pub fn next(&mut self, carried: &Carried, values: &[Atom]) -> Result<()> {
         let got = self.types(values)?;
         let Some(carry) = self.carries.get_mut(carried.which) else {
-            return self.fault("what this template carries", "other values");
+            return self.fault("a value that this template carries", "other values");
         };
         if std::mem::replace(&mut carry.has_next, true) {
-            return self.fault("one `next` for what is carried", "another one");
+            return self.fault("one `next` for each carried value", "another one");
         }
         if got != carry.types {
             let expected = format!("values of types {}", show_types(&carry.types));
@@ -196,7 +196,7 @@ impl Template<'_, '_> {
             next: results.iter().map(|v| (*v).into()).collect(),
             combine: Some(combine),
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Prefix(1),
         };
         let id = self.e.group(group);
@@ -268,7 +268,7 @@ impl Template<'_, '_> {
         for atom in operands {
             match atom {
                 Atom::Var(v) if !self.made.contains(v) => {
-                    return self.fault("what this template's methods give", "another value");
+                    return self.fault("a value of this template's methods", "another value");
                 }
                 Atom::Const(c) if *c != Const::new(c.ty, c.bits) => {
                     let got = format!("{:#x}", c.bits);
@@ -341,7 +341,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
         got: got.into(),
     };
     if carries.iter().any(|c| !c.has_next) {
-        return Err(malformed("a `next` for what is carried", "none"));
+        return Err(malformed("a `next` for each carried value", "none"));
     }
     let given: Option<Vec<Atom>> = given.into_iter().collect();
     let given = given.ok_or_else(|| malformed("every field of the result", "some"))?;

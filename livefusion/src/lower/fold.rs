@@ -184,7 +184,7 @@ impl Accumulators {
             next,
             combine: None,
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Sequential,
         }
     }
@@ -229,7 +229,7 @@ impl FoldEmission<'_> {
                 next: vec![new.into()],
                 combine: Some(Combine::Op(*op)),
                 level: 0,
-                circle: false,
+                cycle: false,
                 order: operators::fold_order(*op, types[field]),
             });
             values.push(acc.into());
@@ -327,7 +327,7 @@ impl FoldEmission<'_> {
             next: flagged(true, next),
             combine,
             level: 0,
-            circle: false,
+            cycle: false,
             order,
         });
         if matches!(self.fold.style, FoldStyle::First) && self.has_all(e) {
@@ -358,7 +358,7 @@ impl FoldEmission<'_> {
             next,
             combine: Some(combine),
             level: 0,
-            circle: false,
+            cycle: false,
             order,
         });
         Ok(accs.into_iter().map(Atom::Var).collect())

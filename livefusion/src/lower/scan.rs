@@ -146,7 +146,7 @@ impl Scanning<'_> {
                 next: vec![],
                 combine: Some(Combine::Op(*op)),
                 level: 0,
-                circle: false,
+                cycle: false,
                 order,
             };
             let element = self.elements[field];
@@ -209,7 +209,7 @@ impl Scanning<'_> {
             next: vec![],
             combine: Some(combine),
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Prefix(1),
         };
         let results = self.scan(e, group, flagged(true, self.elements.clone()));

@@ -212,7 +212,7 @@ pub trait Position<D>: Target<D> {
 /// It is an index ([`Position`]) or a conditional index ([`Maybe`]).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place in an array of rank `{D}`",
-    note = "give as many parts as there are axes: `(i, j)` for `Ix2`; `keep.then_some((i, j))` leaves out what is not to be kept"
+    note = "give as many parts as there are axes: `(i, j)` for `Ix2`; `keep.then_some((i, j))` leaves out dropped elements"
 )]
 pub trait Target<D> {
     /// Returns the parts of the index, in a closure in tracing.

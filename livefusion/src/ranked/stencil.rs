@@ -226,7 +226,7 @@ impl<T: Elt> Array<T, Ix3> {
 ///
 /// It is a [`Boundary`], an array of one per axis, or [`outside`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what lies outside of an array of rank `{D}`",
+    message = "`{Self}` gives no values outside of an array of rank `{D}`",
     note = "give a `Boundary`, an array of one for each axis, or `outside(|[i, j]| ..)`"
 )]
 pub trait Edges<T, D> {

@@ -98,7 +98,7 @@ fn finish(engine: &Engine, node: &Node, of: &ExternalPart, result: u32) -> Resul
 /// Reports a loop that ended with fewer components than it began with.
 #[cold]
 pub fn lacks_a_result(of: &ExternalPart) -> Error {
-    let kind = ErrorKind::Backend("what ran apart lacks a result".to_string());
+    let kind = ErrorKind::Backend("an external function lacks a result".to_string());
     Error::new(of.name(), of.loc(), kind)
 }
 

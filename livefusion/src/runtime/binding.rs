@@ -430,7 +430,9 @@ fn taken_out(array: &mut Arc<Buffer>) -> Option<Buffer> {
 #[cold]
 fn unbound(b: &Bindings<'_>, from: Origin) -> Error {
     let (Origin::Leaf((id, _)) | Origin::LeafLength(id)) = from else {
-        return super::engine::backend_error(format!("a loop needs what no loop made ({from:?})"));
+        return super::engine::backend_error(format!(
+            "a loop has an input without a producer ({from:?})"
+        ));
     };
     let got = format!("no value for `{}`", b.nodes.get(id).name);
     let expected = "a computed input".into();

@@ -242,12 +242,12 @@ impl EngineBuilder {
     /// | --- | --- | --- |
     /// | `vectorise N unroll M` | a loop rate | vectors of N steps, M vectors an iteration |
     /// | `branch`, `mask`, `compact` | a sub rate | jumps over rejected elements; masks them; overwrites them |
-    /// | `quick` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
-    /// | `split` | a loop rate | loop partition by comparisons with its counter |
+    /// | `fastminmax` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
+    /// | `partition` | a loop rate | loop partition by comparisons with its counter |
     /// | `unroll N` | a loop rate | N steps an iteration, in order |
     /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |
-    /// | `jam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |
-    /// | `distribute wait N work N buffer N` | a loop rate | fission, bounded by wait and work, N steps at a time |
+    /// | `unrolljam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |
+    /// | `fission wait N work N buffer N` | a loop rate | fission, bounded by wait and work, N steps at a time |
     /// | `buffer N` | a root behind cursors | packs the cursors' elements into buffers of N |
     /// | `stream N` | a root | non-temporal stores from N steps on |
     /// | `threads WHO block N each M` | a root on a device | maps `steps`, `path`, `teams` or `rows` to threads |

@@ -13,12 +13,14 @@
 //! | `codes` | `factorize` |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort`, `argsort` of segments |
+//! | `along` | `sort`, `argsort`, `median` along an axis |
 //! | `top` | `top_k`, `argtop_k` |
 //!
 //! A sort is external to loops: loops fuse before it and after it. The loop before it computes its
 //! keys. The loop after it reads elements in sorted order. A sort of segments is a combinator, and
 //! fuses.
 
+mod along;
 mod between;
 mod by;
 mod call;

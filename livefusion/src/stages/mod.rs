@@ -125,9 +125,9 @@
 //!     plan.place()?.to_string(),
 //!     r"loop 0
 //!   r0: over n0.0, stage 0, r1
-//!   r1: what n1 filter keeps by n0.0 in r0, stage 0, r2
-//!   r2: what is not always demanded in r1, stage 0, r3
-//!   r3: what n4 take keeps in r2, stage 0
+//!   r1: elements that n1 filter keeps by n0.0 in r0, stage 0, r2
+//!   r2: elements not always demanded in r1, stage 0, r3
+//!   r3: elements that n4 take keeps in r2, stage 0
 //!   r0 opens, by n0 manifest
 //!   n0.0 is read from memory at r0
 //!   r1 opens, by n1 filter

@@ -20,7 +20,7 @@ use std::fmt;
 ///     plan.place()?.to_string(),
 ///     r"loop 0
 ///   r0: over n0.0, stage 0, r1
-///   r1: what n1 filter keeps by n0.0 in r0, stage 0
+///   r1: elements that n1 filter keeps by n0.0 in r0, stage 0
 ///   r0 opens, by n0 manifest
 ///   n0.0 is read from memory at r0
 ///   r1 opens, by n1 filter

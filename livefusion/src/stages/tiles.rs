@@ -32,8 +32,8 @@ use std::fmt;
 ///     r"# loop_0, under the schedule that is requested
 /// tile loop_0_r0 at r0
 ///   range from .. end
-///   entry (a) room arr_0 at ix_0
-///   entry (b) room out_1 at ix_0
+///   entry (a) capacity arr_0 at ix_0
+///   entry (b) capacity out_1 at ix_0
 ///   entry (c) whole 8
 ///   given k_1: f64
 ///   for strip in from .. end step 8 @0
@@ -90,7 +90,7 @@ pub(crate) struct Tiled {
     /// Whether no schedule was requested, so that one was chosen for this machine.
     is_chosen: bool,
     /// Tiles in the order of their rates.
-    sweeps: Vec<(RateId, std::result::Result<Vec<Tile>, NoTile>)>,
+    inner_loops: Vec<(RateId, std::result::Result<Vec<Tile>, NoTile>)>,
 }
 
 impl Tiled {
@@ -102,15 +102,15 @@ impl Tiled {
             let requested = requested.of(region)?;
             let is_chosen = requested.is_none();
             let schedule = requested.unwrap_or_else(|| choose(region, &Target::here(), Aim::Speed));
-            let sweeps = region.sweeps();
-            let sweeps = sweeps
+            let inner_loops = region.inner_loops();
+            let inner_loops = inner_loops
                 .map(|s| (s.rate, tiles(region, s, &schedule)))
                 .collect();
             Ok(Tiled {
                 program: program.clone(),
                 schedule,
                 is_chosen,
-                sweeps,
+                inner_loops,
             })
         })
     }
@@ -125,9 +125,9 @@ impl Tiled {
         let mut text = format!("{}{how}\n", self.program.name);
         let lines = self.schedule.show(&self.program);
         for (line, (rate, _)) in lines.lines().zip(self.schedule.decisions()) {
-            let sweep = self.program.loop_rate(*rate);
-            let none = self.sweeps.iter().find_map(|(rate, made)| match made {
-                Err(why) if *rate == sweep => Some(format!(" # no effect: no tile has {why}")),
+            let inner_loop = self.program.loop_rate(*rate);
+            let none = self.inner_loops.iter().find_map(|(rate, made)| match made {
+                Err(why) if *rate == inner_loop => Some(format!(" # no effect: no tile has {why}")),
                 _ => None,
             });
             text += &format!("  {line}{}\n", none.unwrap_or_default());
@@ -143,10 +143,10 @@ impl fmt::Display for Tiled {
             true => "under the schedule that is chosen for this machine",
         };
         writeln!(f, "# {}, {how}", self.program.name)?;
-        if self.sweeps.is_empty() {
-            writeln!(f, "# no rate is a sweep")?;
+        if self.inner_loops.is_empty() {
+            writeln!(f, "# no rate is an innermost loop")?;
         }
-        for (rate, made) in &self.sweeps {
+        for (rate, made) in &self.inner_loops {
             match made {
                 Ok(tiles) => {
                     let mut tiles = tiles.iter();
@@ -154,7 +154,7 @@ impl fmt::Display for Tiled {
                 }
                 Err(why) => {
                     let rate = &self.program.rate(*rate).name;
-                    writeln!(f, "# {rate} is a sweep without a tile: {why}")?;
+                    writeln!(f, "# {rate} is an innermost loop without a tile: {why}")?;
                 }
             }
         }

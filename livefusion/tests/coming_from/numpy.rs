@@ -70,6 +70,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "[(x, y) for i, x in enumerate(xs) for y in xs[i + 1:]]" => xs.combinations(), "within segments (awkward's `ak.combinations`): `combinations`";
         "[(x, y) for x in xs for y in ys]" => xs.cartesian(&ys), "`ak.cartesian`: `cartesian`";
         "np.sort(xs)" => xs.sort(), "runs before what uses it; NaN comes last";
+        "np.sort(m, axis=0)" => m.along(0).sort(), "fuses along the last axis; `argsort` and `median` as well";
         "xs[np.argsort(ys, kind='stable')]" => xs.sort_by_key(&ys), "stable; `argsort` gives the places";
         "np.sort(xs)[::-1][:3]" => xs.top_k(3), "a fold, in one pass; `argtop_k` gives the places";
         "np.median(xs), np.quantile(xs, 0.9)" => (xs.median(), xs.quantile(0.9)), "linear in between; nothing is sorted";

@@ -404,7 +404,10 @@ fn arrow_type_mismatch_is_an_error() {
     let y = Table::computed(&["y"], iota(2)).unwrap();
     arrow::write(&path, &x).unwrap();
     let other = fault(arrow::create(&path).unwrap().append(&x).unwrap().append(&y));
-    assert!(other.starts_with("expected what Arrow can hold"), "{other}");
+    assert!(
+        other.starts_with("expected a type that Arrow holds"),
+        "{other}"
+    );
     // The old file is unchanged.
     assert_eq!(
         arrow::read(&path)
@@ -424,7 +427,7 @@ fn arrow_type_mismatch_is_an_error() {
             .append(&y),
     );
     assert!(
-        other.starts_with("expected what Parquet can hold"),
+        other.starts_with("expected a type that Parquet holds"),
         "{other}"
     );
     let twice = RecordBatch::try_from_iter([

@@ -84,7 +84,7 @@ fn csv_error_has_a_line_and_a_column() {
     );
     assert_eq!(
         read(b"a,b\n1,2\n,3\n"),
-        "line 3, column \"a\": expected i64, got nothing (`missing` says what stands for a missing value)"
+        "line 3, column \"a\": expected i64, got nothing (`missing` gives a stand-in)"
     );
     assert_eq!(
         read(b"a\n1\n\"2\n"),
@@ -184,7 +184,7 @@ fn missing_values_have_a_stand_in() {
     let wrong = fault(csv().missing_anywhere(f64::NAN).read());
     assert_eq!(
         wrong,
-        "line 3, column \"b\": expected what stands for a missing value to be of type bool, got NaN"
+        "line 3, column \"b\": expected a stand-in for missing values of type bool, got NaN"
     );
     let wrong = fault(
         csv()
@@ -194,7 +194,7 @@ fn missing_values_have_a_stand_in() {
             .read(),
     );
     assert!(
-        wrong.starts_with("line 3, column \"n\": expected what stands for"),
+        wrong.starts_with("line 3, column \"n\": expected a stand-in"),
         "{wrong}"
     );
     // Only missing values.

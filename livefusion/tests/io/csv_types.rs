@@ -117,7 +117,7 @@ fn csv_types_missing_values_stand_ins_count_as_cells() {
     for cells in [["", "true"], ["true", ""]] {
         assert_eq!(
             values(&cells, Some(0.into())),
-            Err("expected what stands for a missing value to be of type bool, got 0".into())
+            Err("expected a stand-in for missing values of type bool, got 0".into())
         );
     }
 }

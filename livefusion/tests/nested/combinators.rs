@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn maps_and_zips() {
+fn map_segments__with_maps_and_zips__gives_the_results_of_each_row() {
     arrays(&ints(), |row| row.map(|x| x * x));
     arrays(&ints(), |row| {
         row.map(|x| (x, x.gt(2))).map(|(x, b)| b.cond(x, 0))

@@ -101,7 +101,7 @@ fn maps_operators_and_zips() -> Result<()> {
 }
 
 #[test]
-fn indices_are_checked_axis_by_axis() -> Result<()> {
+fn at_and_backpermute__outside_an_axis__are_errors() -> Result<()> {
     let a = matrix(3, 4);
     assert_eq!(a.at((2, 3)).force()?, (11 * 11 % 17) as f64);
     for (i, j, index, len) in [(0, 4, 4, 4), (3, 0, 3, 3), (1u64 << 62, 0, 1 << 62, 3)] {
@@ -154,7 +154,7 @@ fn results_of_each_rank() -> Result<()> {
 }
 
 #[test]
-fn mistakes_of_shapes() {
+fn generate_from_vec_and_into_rank__of_shapes_that_do_not_fit__are_errors() {
     let kind = |e: Result<_>| match e {
         Err(e) => e.kind,
         Ok::<livefusion::Manifest<u64, Ix2>, _>(_) => ErrorKind::Empty,
@@ -187,5 +187,53 @@ fn programs_with_inputs_of_rank_2() -> Result<()> {
     program.call_into(&(generate((1, 2), |(i, j)| (i + j).cast()), v), &mut out)?;
     assert_eq!(out, [[10.0, 21.0]]);
     assert!(prepare(|m: Array<f64, IxDyn>| m).is_err());
+    Ok(())
+}
+
+#[test]
+fn into_dyn_and_into_rank__of_each_rank__give_the_same_elements() -> Result<()> {
+    for (n, m) in [(0, 3), (1, 1), (3, 2)] {
+        let a = matrix(n, m);
+        let dynamic = a.clone().into_dyn();
+        assert_eq!(dynamic.rank(), 2);
+        let back = dynamic.clone().into_rank::<Ix2>();
+        let (back, dynamic) = (&back, &dynamic).force()?;
+        assert_eq!(dynamic.shape(), vec![n, m]);
+        assert_eq!(back, a.force()?);
+        assert_eq!(dynamic.to_vec()?, a.to_vec()?);
+    }
+    let xs = Array::from(vec![1i64, 2]).into_dyn();
+    let error = xs.into_rank::<Ix2>().force().expect_err("one axis");
+    assert_eq!(error.combinator, "into_rank");
+    let text = error.to_string();
+    assert!(text.contains("rank 2") && text.contains("rank 1"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn from_vec__of_each_shape__wraps_rows() -> Result<()> {
+    let rows = Array::from_vec((2, 3), vec![1u8, 2, 3, 4, 5, 6]);
+    assert_eq!(rows.force()?, [[1, 2, 3], [4, 5, 6]]);
+    assert_eq!(Array::from_vec(2, vec![1i64, 2]).force()?, [1, 2]);
+    let none = Array::from_vec((3, 0), Vec::<i64>::new());
+    assert_eq!(none.force()?.shape(), [3, 0]);
+    let error = Array::from_vec((2, 2), vec![1i64; 3]).force();
+    assert_eq!(error.expect_err("3 elements").combinator, "from_vec");
+    Ok(())
+}
+
+#[test]
+fn len__of_any_rank__counts_all_elements() -> Result<()> {
+    for engine in crate::common::engines() {
+        for (n, m) in [(0, 3), (1, 1), (3, 2)] {
+            let a = matrix(n, m);
+            let large = a.flatten().filter(|x| x.gt(0.0));
+            let expected = a.to_vec()?.iter().filter(|x| **x > 0.0).count() as u64;
+            let lengths = (&a.len(), &a.flatten().len(), &large.len()).force_with(&engine)?;
+            assert_eq!(lengths, ((n * m) as u64, (n * m) as u64, expected));
+            let rows = a.to_segmented();
+            assert_eq!(rows.len().force_with(&engine)?, n as u64);
+        }
+    }
     Ok(())
 }

@@ -140,7 +140,7 @@ fn elements_of_several_fields() -> Result<()> {
 }
 
 #[test]
-fn ranks_that_are_known_at_run_time_only() -> Result<()> {
+fn generate_stack_and_sum__of_ranks_known_at_run_time__are_those_of_static_ranks() -> Result<()> {
     for rank in 1..=4 {
         let shape: Vec<usize> = (2..2 + rank).collect();
         let a = generate(&shape, |i| {
@@ -194,7 +194,7 @@ fn results_stay_with_their_arrays() -> Result<()> {
 
 /// A border far outside keeps all elements, or none.
 #[test]
-fn triangles_of_far_borders() -> Result<()> {
+fn triangle_lower_and_triangle_upper__with_far_borders__keep_all_or_none() -> Result<()> {
     let m = Array::from([[1i64, 2], [3, 4], [5, 6]]);
     for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
         for k in [i64::MAX, i64::MAX - 1, 7] {
@@ -211,7 +211,7 @@ fn triangles_of_far_borders() -> Result<()> {
 
 /// A one-axis array of dynamic rank is one row.
 #[test]
-fn rows_of_one_axis() -> Result<()> {
+fn map_rows__of_a_dynamic_array_of_one_axis__takes_it_as_one_row() -> Result<()> {
     for xs in [vec![3i64, 1, 2], vec![]] {
         let expected: Vec<i64> = xs.iter().rev().map(|x| x + 1).collect();
         let array = Array::from(xs).into_dyn();

@@ -140,7 +140,7 @@ fn means_and_variances() -> Result<()> {
 }
 
 #[test]
-fn wrong_axes() {
+fn swap_axes_and_permute_axes__of_wrong_axes__are_errors() {
     let (a, _) = cube();
     let malformed = |kind| matches!(kind, ErrorKind::Malformed { .. });
     let error = a.along(3).sum().force().unwrap_err();

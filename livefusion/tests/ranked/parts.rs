@@ -108,7 +108,7 @@ fn slices_out_of_bounds() {
 }
 
 #[test]
-fn splits_and_copies() -> Result<()> {
+fn split_and_broadcast__of_each_axis__cut_and_repeat() -> Result<()> {
     for a in [cube(), late()] {
         let (left, right) = a.split(1, 2);
         let (left, right) = (&left, &right).force()?;
@@ -134,7 +134,7 @@ fn splits_and_copies() -> Result<()> {
 }
 
 #[test]
-fn arrays_beside_each_other() -> Result<()> {
+fn concatenate_and_stack__along_each_axis__put_arrays_beside_each_other() -> Result<()> {
     let (a, b) = (cube(), cube().map(|x| x + 1000));
     for axis in 0..3 {
         let c = concatenate(axis, [&a, &b, &a]).force()?;
@@ -191,6 +191,11 @@ fn scans_along_each_axis() -> Result<()> {
             assert_eq!(s.1[(2, 3, 4)], before + 5);
         }
     }
+    Ok(())
+}
+
+#[test]
+fn fold_seg__of_rows__folds_parts_of_each() -> Result<()> {
     let m = Array::from([[1i64, 2, 3, 4], [5, 6, 7, 8]]);
     let lengths = Array::from(vec![1u64, 0, 3]);
     assert_eq!(
@@ -208,7 +213,7 @@ fn scans_along_each_axis() -> Result<()> {
 }
 
 #[test]
-fn products_against_plain_loops() -> Result<()> {
+fn matmul_and_dot__of_matrices_and_vectors__are_plain_loops() -> Result<()> {
     let a = |i: usize, j: usize| ((i * 7 + j * 3) % 11) as f64;
     let b = |i: usize, j: usize| ((i * 5 + j * 2) % 13) as f64;
     let fill = |n: usize, m: usize, f: &dyn Fn(usize, usize) -> f64| {
@@ -264,7 +269,7 @@ fn products_against_plain_loops() -> Result<()> {
 }
 
 #[test]
-fn moves_within_axes() -> Result<()> {
+fn roll_pad_transpose_and_permute__of_a_cube__move_elements() -> Result<()> {
     for a in [cube(), late()] {
         let r = (
             &a.along(1).reverse(),
@@ -307,7 +312,7 @@ fn moves_within_axes() -> Result<()> {
 }
 
 #[test]
-fn rows_by_their_numbers() -> Result<()> {
+fn select__of_rows_by_number__copies_them() -> Result<()> {
     let chosen = Array::from(vec![3i8, 0, 3]);
     for a in [cube(), late()] {
         let found = a.select(0, &chosen).force()?;
@@ -339,7 +344,7 @@ fn rows_by_their_numbers() -> Result<()> {
 }
 
 #[test]
-fn an_index_that_is_left_out() -> Result<()> {
+fn then_some_in_permute__of_left_out_indices__drops_elements() -> Result<()> {
     for a in [cube(), late()] {
         let [.., k] = a.shape();
         let base = replicate((k, 4), 0u64);

@@ -20,7 +20,7 @@ fn late() -> Array<i64, Ix2> {
 }
 
 #[test]
-fn parts_of_rows_are_of_one_length() -> Result<()> {
+fn map_rows__with_parts_of_rows__gives_rows_of_one_length() -> Result<()> {
     for engine in engines() {
         for m in [matrix(), late()] {
             let two = m.map_rows(|r| r.take(2).map(|x| x * 10));

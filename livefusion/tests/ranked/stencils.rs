@@ -70,7 +70,7 @@ fn constant(boundary: &Boundary<i64>) -> i64 {
 }
 
 #[test]
-fn every_two_boundaries() -> Result<()> {
+fn stencil2__with_each_two_boundaries__is_a_plain_loop() -> Result<()> {
     let all = |c| {
         [
             Boundary::Clamp,
@@ -88,7 +88,7 @@ fn every_two_boundaries() -> Result<()> {
 }
 
 #[test]
-fn functions_of_the_index_outside() -> Result<()> {
+fn stencil2__with_a_function_outside__reads_it() -> Result<()> {
     let result = matrix().stencil2(
         outside(|[i, j]| 1000 * i + j),
         |[[a, _, _], [_, _, _], [_, _, i]]| a * 3 + i,
@@ -108,7 +108,7 @@ fn functions_of_the_index_outside() -> Result<()> {
 }
 
 #[test]
-fn three_axes_and_delayed_lengths() -> Result<()> {
+fn stencil3__of_delayed_lengths__reads_clamped_neighbours() -> Result<()> {
     let n = Array::from(vec![1i64, 2, 3, 4]).filter(|x| x.gt(1)).len();
     let a = generate((&n, 4, &n), |(i, j, k)| 100 * i + 10 * j + k);
     let sums = a.stencil3(Boundary::Clamp, |w: [[[Exp<u64>; 3]; 1]; 3]| {
@@ -129,7 +129,7 @@ fn three_axes_and_delayed_lengths() -> Result<()> {
 }
 
 #[test]
-fn stencils_fuse_with_what_uses_them() -> Result<()> {
+fn stencil2__before_a_sum__is_in_its_loop() -> Result<()> {
     let total = matrix()
         .stencil2(Boundary::Clamp, |[[a, b, c]]| a + b + c)
         .sum();
@@ -139,25 +139,32 @@ fn stencils_fuse_with_what_uses_them() -> Result<()> {
 }
 
 #[test]
-fn segments_of_one_length() -> Result<()> {
-    let xs = Array::from((0..6).collect::<Vec<i64>>());
-    let rows = Segmented::from_uniform(3, &xs);
-    assert_eq!(rows.sum().force()?, [3, 12]);
-    let n = xs.filter(|x| x.gt(2)).len();
-    assert_eq!(
-        Segmented::from_uniform(&n, &xs).to_vecs()?,
-        [vec![0, 1, 2], vec![3, 4, 5]]
-    );
-    for wrong in [4, 0, -1] {
-        assert!(
-            Segmented::from_uniform(wrong, &xs).sum().force().is_err(),
-            "{wrong}"
-        );
+fn stencil1__with_each_boundary__is_a_plain_loop() -> Result<()> {
+    for n in [0, 1, 2, 5] {
+        let xs: Vec<i64> = (0..n).map(|i| at(i, 0)).collect();
+        let array = Array::from(xs.clone());
+        let value = |edge: &Boundary<i64>, i: i64| match inside(edge, i, n) {
+            Some(i) => xs[i as usize],
+            None => constant(edge),
+        };
+        for edge in [
+            Boundary::Clamp,
+            Boundary::Wrap,
+            Boundary::Mirror,
+            Boundary::Constant(50),
+        ] {
+            let sums = array.stencil1(edge, |[a, b, c]| a * 3 - b + c * 2);
+            let sum = |i| value(&edge, i - 1) * 3 - value(&edge, i) + value(&edge, i + 1) * 2;
+            assert_eq!(
+                sums.to_vec()?,
+                (0..n).map(sum).collect::<Vec<_>>(),
+                "{edge:?} {n}"
+            );
+        }
+        let sums = array.stencil1(outside(|[i]| 10 * i), |[a, _, c]| a - c);
+        let value = |i: i64| xs.get(i as usize).copied().unwrap_or(10 * i);
+        let expected = (0..n).map(|i| value(i - 1) - value(i + 1));
+        assert_eq!(sums.to_vec()?, expected.collect::<Vec<_>>());
     }
-    assert_eq!(matrix().to_segmented().len().force()?, 4);
-    assert_eq!(
-        matrix().to_segmented().sum().force()?,
-        matrix().along(1).sum().force()?
-    );
     Ok(())
 }

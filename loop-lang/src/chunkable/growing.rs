@@ -65,7 +65,7 @@ pub fn growing(program: &Loop) -> Vec<Growing> {
         return Vec::new();
     }
     let origins = Origins::of(program);
-    let mut uses = Uses::default();
+    let mut uses = IndexedUses::default();
     for (place, block) in &origins.blocks {
         for stmt in &block.stmts {
             walk::each(stmt, &mut |s| uses.stmt(*place, s));
@@ -93,7 +93,7 @@ pub fn growing(program: &Loop) -> Vec<Growing> {
 
 /// Holds the uses of a loop's arrays.
 #[derive(Default)]
-struct Uses {
+struct IndexedUses {
     /// New arrays, and their combinators.
     made: FxHashMap<Var, CombId>,
     /// The variable that indexes all writes, if there is only one.
@@ -103,7 +103,7 @@ struct Uses {
     whole: FxHashSet<Var>,
 }
 
-impl Uses {
+impl IndexedUses {
     fn stmt(&mut self, place: Place, s: &Stmt) {
         match &s.kind {
             StmtKind::NewArray(a, _) => {

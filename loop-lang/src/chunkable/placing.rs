@@ -34,8 +34,8 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
             }
         }
     }
-    let circles = program.groups.iter().filter(|g| g.circle);
-    placing.stack.extend(circles.flat_map(|g| &g.vars));
+    let cycles = program.groups.iter().filter(|g| g.cycle);
+    placing.stack.extend(cycles.flat_map(|g| &g.vars));
     placing.close();
     placing.groups
 }

@@ -18,16 +18,16 @@ pub fn begins_with_root(program: &Loop) -> bool {
 impl Origins<'_> {
     /// As the function.
     pub(super) fn begins_with_root(&self) -> bool {
-        self.handed_past_guards().is_some()
+        self.passed_across_loops().is_some()
     }
 
     /// Returns a combinator that passes values in a scratch array between steps of different loop
     /// rates, or across an inner loop.
-    fn handed_past_guards(&self) -> Option<CombId> {
+    fn passed_across_loops(&self) -> Option<CombId> {
         if self.scratch.is_empty() {
             return None;
         }
-        let mut home: FxHashMap<Var, RateId> = FxHashMap::default();
+        let mut rates: FxHashMap<Var, RateId> = FxHashMap::default();
         for (place, block) in &self.blocks {
             let Place::At { rate, section, .. } = *place else {
                 continue;
@@ -46,7 +46,7 @@ impl Origins<'_> {
                         _ => &[],
                     };
                     for a in arrays.iter().filter(|a| self.scratch.contains(a)) {
-                        far |= !within || *home.entry(*a).or_insert(here) != here;
+                        far |= !within || *rates.entry(*a).or_insert(here) != here;
                     }
                 });
                 if far {
@@ -69,7 +69,7 @@ impl Origins<'_> {
     /// Returns a combinator that prevents chunking. Chunks must begin with iterations of the root,
     /// but these cannot be located: there are several roots, or loops in inner loops.
     pub(super) fn in_pieces(&self) -> Option<CombId> {
-        let comb = self.handed_past_guards()?;
+        let comb = self.passed_across_loops()?;
         let of_root = |r: RateId| {
             let above = self.program.rate(r).kind.parent();
             above.is_none_or(|p| self.program.roots.contains(&self.tree.loop_rate(p)))

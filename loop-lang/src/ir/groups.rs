@@ -28,7 +28,7 @@ pub struct Group {
     /// Whether it is in a strongly connected component of groups, or its value controls its own
     /// update. Chunk sums of such groups are unknown; they are computed in order, together with the
     /// chunks' positions. See [`crate::levels`].
-    pub circle: bool,
+    pub cycle: bool,
     /// The allowed reassociation of its updates.
     pub order: Order,
 }

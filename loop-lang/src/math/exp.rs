@@ -8,7 +8,7 @@
 use super::real::{Real, Word};
 
 /// Holds the constants of a type.
-struct Constants {
+struct ExpConstants {
     /// 1.5 times the power of two at which a unit in the last place is 1: adding it rounds to
     /// integer.
     magic: f64,
@@ -27,7 +27,7 @@ struct Constants {
     range2: [f64; 2],
 }
 
-const SINGLE: Constants = Constants {
+const SINGLE: ExpConstants = ExpConstants {
     magic: 12_582_912.0,
     ln2: [0.693145751953125, 1.428606765330187e-6],
     exp: &[
@@ -50,7 +50,7 @@ const SINGLE: Constants = Constants {
     range2: [-151.0, 129.0],
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: ExpConstants = ExpConstants {
     magic: 6_755_399_441_055_744.0,
     ln2: [0.6931471805601177, -1.7239444525614835e-13],
     exp: &[
@@ -199,7 +199,7 @@ pub(super) fn power_of_two<R: Real>(shifted: R) -> R {
 
 /// Returns `2^(n - less)`, a normal number.
 #[inline(always)]
-fn power<R: Real>(shifted: R, k: &Constants, less: u64) -> R {
+fn power<R: Real>(shifted: R, k: &ExpConstants, less: u64) -> R {
     let bits = shifted.bits();
     let exponent = bits.minus(bits.of(magic_bits::<R>() + less - k.bias));
     exponent.shl(k.mantissa).real()

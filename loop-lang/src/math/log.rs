@@ -10,7 +10,7 @@ use super::real::{Real, Word};
 use std::f64::consts;
 
 /// Holds the constants of a type.
-struct Constants {
+struct LogConstants {
     /// The coefficients of `P`.
     series: &'static [f64],
     /// `ln 2` in two parts of the type's precision.
@@ -40,7 +40,7 @@ struct Constants {
     clippy::approx_constant,
     reason = "parts of constants, in the type's precision"
 )]
-const SINGLE: Constants = Constants {
+const SINGLE: LogConstants = LogConstants {
     series: &[0.2987212836742401, 0.39977553486824036, 0.6666677594184875],
     ln2: [0.6931471824645996, -1.9046542121259336e-09],
     log2_e: [1.4426950216293335, 1.925963033500011e-08],
@@ -56,7 +56,7 @@ const SINGLE: Constants = Constants {
     unit_bits: 0x4B00_0000,
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: LogConstants = LogConstants {
     series: &[
         0.14798859545547227,
         0.15313778221532154,

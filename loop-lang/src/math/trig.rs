@@ -15,7 +15,7 @@ use super::real::{Real, Word};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// Holds the constants of a type.
-struct Constants {
+struct TrigConstants {
     /// Rounds to integer when added: see [`super::exp`].
     magic: f64,
     /// `pi / 2` in parts of the type's precision.
@@ -26,7 +26,7 @@ struct Constants {
     to_sign: u32,
 }
 
-const SINGLE: Constants = Constants {
+const SINGLE: TrigConstants = TrigConstants {
     magic: 12_582_912.0,
     quarter: [
         1.5707963705062866,
@@ -46,7 +46,7 @@ const SINGLE: Constants = Constants {
     to_sign: 30,
 };
 
-const DOUBLE: Constants = Constants {
+const DOUBLE: TrigConstants = TrigConstants {
     magic: 6_755_399_441_055_744.0,
     quarter: [FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33],
     sine: &[

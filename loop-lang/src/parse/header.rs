@@ -86,9 +86,9 @@ impl<'a> Parser<'a> {
     fn comb_decl(&mut self) -> Parsed<()> {
         let name = self.comb_name()?.to_string();
         let kind = self
-            .name("what the combinator is, such as `map`")?
+            .name("the combinator's name, such as `map`")?
             .to_string();
-        let mut home = None;
+        let mut slot = None;
         if self.eat_word("at") {
             let rate = self.rate_ref()?;
             let stage = if self.eat_word("stage") {
@@ -96,9 +96,9 @@ impl<'a> Parser<'a> {
             } else {
                 0
             };
-            home = Some(Home { rate, stage });
+            slot = Some(Slot { rate, stage });
         }
-        self.program.combs.push(Comb { name, kind, home });
+        self.program.combs.push(Comb { name, kind, slot });
         self.end_of_line()
     }
 
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         Ok(parts)
     }
 
-    /// `group VARS owner R step R start ATOMS [id ATOMS] next ATOMS [combine F] level N [circle] ORDER`.
+    /// `group VARS owner R step R start ATOMS [id ATOMS] next ATOMS [combine F] level N [cycle] ORDER`.
     fn group(&mut self) -> Parsed<()> {
         let vars = self.list(Self::var)?;
         self.expect_word("owner")?;
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         };
         self.expect_word("level")?;
         let level = self.count()?;
-        let circle = self.eat_word("circle");
+        let cycle = self.eat_word("cycle");
         let order = self.order()?;
         let id = GroupId::new(self.program.groups.len());
         self.groups.entry(vars[0]).or_insert(id);
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
             next,
             combine,
             level,
-            circle,
+            cycle,
             order,
         });
         self.end_of_line()
@@ -275,7 +275,7 @@ impl<'a> Parser<'a> {
         self.expect_word(&id)?;
         let comb = self.comb()?;
         let start = self.token().start;
-        let name = self.name("what went wrong, such as `outOfRange`")?;
+        let name = self.name("the trap's name, such as `outOfRange`")?;
         let Some(kind) = TrapKind::ALL.into_iter().find(|k| k.name() == name) else {
             let kinds: Vec<&str> = TrapKind::ALL.iter().map(|k| k.name()).collect();
             let message = format!("expected one of {}, found `{name}`", kinds.join(", "));

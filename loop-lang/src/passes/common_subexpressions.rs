@@ -61,7 +61,7 @@ pub fn run(program: &mut Loop) -> bool {
 
 /// An expression. Operands of commutative operators are sorted.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Key {
+enum ExpressionKey {
     Op(Op, Type, Args),
     Read(Var, Atom),
     Length(Var),
@@ -73,7 +73,7 @@ struct Search<'a> {
     params: FxHashSet<Var>,
     types: Vec<Type>,
     /// The computations of each expression, latest last.
-    available: FxHashMap<Key, SmallVec<[(Var, usize); 2]>>,
+    available: FxHashMap<ExpressionKey, SmallVec<[(Var, usize); 2]>>,
     /// The source of each copy, if it is not carried.
     same_as: FxHashMap<Var, Atom>,
     changed: bool,
@@ -81,7 +81,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Processes statements; `entered` collects the expressions that become available in a region.
-    fn stmts(&mut self, rank: usize, stmts: &mut [Stmt], mut entered: Option<&mut Vec<Key>>) {
+    fn stmts(
+        &mut self,
+        rank: usize,
+        stmts: &mut [Stmt],
+        mut entered: Option<&mut Vec<ExpressionKey>>,
+    ) {
         for stmt in stmts {
             let regions = walk::regions_mut(&mut stmt.kind);
             if !regions.is_empty() {
@@ -118,7 +123,7 @@ impl Search<'_> {
     }
 
     /// Returns a statement's expression and its defined variable.
-    fn key(&mut self, kind: &StmtKind) -> Option<(Var, Key)> {
+    fn key(&mut self, kind: &StmtKind) -> Option<(Var, ExpressionKey)> {
         match kind {
             StmtKind::Let(v, op, args) => {
                 let mut args: Args = args.iter().map(|a| self.canonical(*a)).collect();
@@ -135,12 +140,12 @@ impl Search<'_> {
                         Atom::Const(c) => (1, c.bits),
                     });
                 }
-                Some((*v, Key::Op(*op, self.types[v.index()], args)))
+                Some((*v, ExpressionKey::Op(*op, self.types[v.index()], args)))
             }
             StmtKind::ReadArray(v, a, i) if self.params.contains(a) => {
-                Some((*v, Key::Read(*a, self.canonical(*i))))
+                Some((*v, ExpressionKey::Read(*a, self.canonical(*i))))
             }
-            StmtKind::ArrayLength(v, a) => Some((*v, Key::Length(*a))),
+            StmtKind::ArrayLength(v, a) => Some((*v, ExpressionKey::Length(*a))),
             _ => None,
         }
     }
@@ -152,16 +157,16 @@ impl Search<'_> {
     }
 
     /// Returns a variable that holds the expression's value in this block.
-    fn find(&self, key: &Key, rank: usize) -> Option<Var> {
+    fn find(&self, key: &ExpressionKey, rank: usize) -> Option<Var> {
         let places = self.available.get(key)?.iter().rev().take(TRIES);
         let holds = |from: usize| {
             self.context.dominates(from, rank)
                 && match key {
-                    Key::Op(_, _, args) => args
+                    ExpressionKey::Op(_, _, args) => args
                         .iter()
                         .all(|a| self.context.keeps_value(*a, from, rank)),
-                    Key::Read(_, i) => self.context.keeps_value(*i, from, rank),
-                    Key::Length(_) => true,
+                    ExpressionKey::Read(_, i) => self.context.keeps_value(*i, from, rank),
+                    ExpressionKey::Length(_) => true,
                 }
         };
         places

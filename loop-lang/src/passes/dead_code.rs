@@ -51,7 +51,7 @@ pub fn run(program: &mut Loop) -> bool {
 pub(super) struct Needed(Vec<bool>);
 
 /// The uses of each variable: a marked variable marks its uses.
-struct Graph<'a> {
+struct UseGraph<'a> {
     program: &'a Loop,
     uses: Vec<Vec<Var>>,
     roots: Vec<Var>,
@@ -60,7 +60,7 @@ struct Graph<'a> {
 impl Needed {
     /// Marks the loop's needs, the groups selected by `keep`, and the variables in `more`.
     pub(super) fn of(program: &Loop, keep: impl Fn(&Group) -> bool, more: &[Var]) -> Needed {
-        let mut graph = Graph {
+        let mut graph = UseGraph {
             program,
             uses: vec![Vec::new(); program.vars.len()],
             roots: more.to_vec(),
@@ -93,7 +93,7 @@ impl Needed {
     }
 }
 
-impl Graph<'_> {
+impl UseGraph<'_> {
     fn root(&mut self, a: Atom) {
         if let Atom::Var(v) = a {
             self.roots.push(v);
@@ -199,7 +199,7 @@ impl Graph<'_> {
     }
 }
 
-impl Graph<'_> {
+impl UseGraph<'_> {
     /// Links arrays that change together with each other and with the operands of the change.
     fn together(&mut self, arrays: &[Var], by: impl IntoIterator<Item = Atom>) {
         let Some(first) = arrays.first() else { return };

@@ -131,7 +131,7 @@ impl Counts {
             stage: 0,
             section: Section::Bottom,
         };
-        let is_here = |c: &Comb| c.home.is_some_and(|h| h.rate == self.rate);
+        let is_here = |c: &Comb| c.slot.is_some_and(|h| h.rate == self.rate);
         let comb = CombId::new(leapt.combs.iter().position(is_here)?);
         let context = Context::of(program);
         for (place, block) in context.places.iter().zip(context.blocks_mut(&mut leapt)) {

@@ -55,7 +55,7 @@ struct Life {
 
 /// Variables with equal keys are equal.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+struct CounterKey {
     carried: (usize, Atom),
     assigned: usize,
     op: Op,
@@ -82,7 +82,7 @@ fn twins(program: &Loop) -> FxHashMap<Var, Var> {
         .enumerate()
         .flat_map(|(i, g)| g.vars.iter().map(move |v| (*v, (i, g))))
         .collect();
-    let mut first: FxHashMap<Key, Var> = FxHashMap::default();
+    let mut first: FxHashMap<CounterKey, Var> = FxHashMap::default();
     let mut twins = FxHashMap::default();
     // Loop rates' counters stay, so they come first. Others are in order of numbers.
     let mut candidates: Vec<Var> = lives.keys().copied().collect();
@@ -159,7 +159,7 @@ fn key(
     life: &Life,
     group: Option<&Group>,
     lets: &FxHashMap<Var, (Op, Args)>,
-) -> Option<Key> {
+) -> Option<CounterKey> {
     let (carried, (assigned, next)) = (life.carried?, life.assigned?);
     let (op, args) = lets.get(&variable(next)?)?;
     if life.other || !args.contains(&Atom::Var(v)) || group.is_some_and(|g| g.vars.len() != 1) {
@@ -178,7 +178,7 @@ fn key(
     if op.commutes() {
         operands.sort_by_key(Option::is_some);
     }
-    Some(Key {
+    Some(CounterKey {
         carried,
         assigned,
         op: *op,

@@ -11,16 +11,16 @@ const LAST: usize = 2;
 const TREE: usize = 3;
 
 /// A group with its location.
-struct Site<'a> {
+struct GroupSite<'a> {
     program: &'a Loop,
     layout: &'a Layout,
     id: GroupId,
     group: &'a Group,
 }
 
-impl<'a> Site<'a> {
-    fn of(program: &'a Loop, layout: &'a Layout, id: GroupId) -> Site<'a> {
-        Site {
+impl<'a> GroupSite<'a> {
+    fn of(program: &'a Loop, layout: &'a Layout, id: GroupId) -> GroupSite<'a> {
+        GroupSite {
             program,
             layout,
             id,
@@ -71,7 +71,7 @@ pub fn start_group(
     values: &[u64],
     identity: &dyn Fn(Atom) -> u64,
 ) {
-    let site = Site::of(program, layout, id);
+    let site = GroupSite::of(program, layout, id);
     site.set_prefix(words, values);
     if let Order::Prefix(_) = site.group.order {
         site.set_local(words, CURRENT, values);
@@ -89,7 +89,7 @@ pub fn reset_local(
     id: GroupId,
     identity: &dyn Fn(Atom) -> u64,
 ) {
-    let site = Site::of(program, layout, id);
+    let site = GroupSite::of(program, layout, id);
     let order = site.group.order;
     let offset = match order {
         Order::Prefix(_) => RUNNING,
@@ -105,7 +105,7 @@ pub fn reset_local(
 ///
 /// It is the prefix combined with the local part.
 pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) -> Vec<u64> {
-    let site = Site::of(program, layout, id);
+    let site = GroupSite::of(program, layout, id);
     let prefix = site.prefix(words);
     match site.group.order {
         Order::Exact | Order::Sequential => prefix,
@@ -134,7 +134,7 @@ pub fn join_run(
     id: GroupId,
     identity: &dyn Fn(Atom) -> u64,
 ) {
-    let site = Site::of(program, layout, id);
+    let site = GroupSite::of(program, layout, id);
     let joined = site.join(&site.local(words, 0), &site.local(words, 1));
     let nothing: Vec<u64> = site.group.identity.iter().map(|a| identity(*a)).collect();
     site.set_local(words, 0, &joined);
@@ -150,7 +150,7 @@ pub fn join_chunk(
     identity: &dyn Fn(Atom) -> u64,
 ) {
     let total = group_total(program, layout, words, id);
-    Site::of(program, layout, id).set_prefix(words, &total);
+    GroupSite::of(program, layout, id).set_prefix(words, &total);
     reset_local(program, layout, words, id, identity);
 }
 
@@ -166,7 +166,7 @@ pub fn scan_step(
     counter: u64,
     element: &[u64],
 ) -> Vec<u64> {
-    let site = Site::of(program, layout, id);
+    let site = GroupSite::of(program, layout, id);
     let Order::Prefix(width) = site.group.order else {
         debug_assert!(false, "only `Prefix` groups are scanned");
         return element.to_vec();

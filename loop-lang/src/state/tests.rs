@@ -16,7 +16,7 @@ fn program(order: Order, op: Op, ty: Ty) -> Loop {
         next: vec![],
         combine: Some(Combine::Op(op)),
         level: 0,
-        circle: false,
+        cycle: false,
         order,
     });
     l

@@ -105,7 +105,7 @@ fn lanes(view: &View, faults: &mut Faults) {
                     }
                     defined.iter().for_each(|v| lanes.of[v.index()] = lane);
                 }
-                _ => report(view.l, lane, "what is carried, scanned or stored"),
+                _ => report(view.l, lane, "a carried, scanned or stored value"),
             }
         }
         for exit in &placed.block.exits {
@@ -245,8 +245,8 @@ impl Need {
 
 struct Levels<'a> {
     view: &'a View<'a>,
-    /// The representative of each group (see [`circles`]).
-    circle: Vec<GroupId>,
+    /// The representative of each group (see [`cycles`]).
+    cycle: Vec<GroupId>,
     of: Vec<Need>,
     /// The dependences of each rate's admission.
     admission: Vec<Need>,
@@ -258,7 +258,7 @@ fn levels(view: &View, faults: &mut Faults) {
         view,
         of: vec![Need::default(); view.l.vars.len()],
         admission: vec![Need::default(); view.l.rates.len()],
-        circle: circles(view.l),
+        cycle: cycles(view.l),
     };
     let updates = levels.updates();
     let name = |g: GroupId| {
@@ -267,7 +267,7 @@ fn levels(view: &View, faults: &mut Faults) {
     };
     for (i, (group, (needs, admission))) in view.l.groups.iter().zip(updates).enumerate() {
         let id = GroupId::new(i);
-        if let Some((level, on)) = needs.without(levels.circle[i])
+        if let Some((level, on)) = needs.without(levels.cycle[i])
             && group.level < level
         {
             let message = format!(
@@ -279,22 +279,22 @@ fn levels(view: &View, faults: &mut Faults) {
         }
         // Few groups have an admission that depends on their own level.
         let first = admission.first.map_or(0, |(level, _)| level);
-        if !group.circle && first > group.level && decides(view.l, id) {
-            let message = "its value decides whether it is updated: it is a `circle` of its own";
+        if !group.cycle && first > group.level && decides(view.l, id) {
+            let message = "its value decides whether it is updated: it is a `cycle` of its own";
             faults.add(name(id), message);
         }
     }
 }
 
 /// Returns each group's representative: the first marked group of its level, for all marked groups.
-fn circles(l: &Loop) -> Vec<GroupId> {
+fn cycles(l: &Loop) -> Vec<GroupId> {
     let mut first: FxHashMap<u32, GroupId> = FxHashMap::default();
     let groups = l.groups.iter().enumerate();
-    let circle = |(i, group): (usize, &Group)| match group.circle {
+    let cycle = |(i, group): (usize, &Group)| match group.cycle {
         true => *first.entry(group.level).or_insert(GroupId::new(i)),
         false => GroupId::new(i),
     };
-    groups.map(circle).collect()
+    groups.map(cycle).collect()
 }
 
 impl Levels<'_> {
@@ -343,7 +343,7 @@ impl Levels<'_> {
     fn group(&self, g: GroupId) -> Need {
         let level = self.view.l.groups[g.index()].level.saturating_add(1);
         Need {
-            first: Some((level, self.circle[g.index()])),
+            first: Some((level, self.cycle[g.index()])),
             second: None,
         }
     }

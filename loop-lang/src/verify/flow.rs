@@ -37,12 +37,12 @@ pub(super) fn places(view: &View, faults: &mut Faults) -> bool {
 fn labels(view: &View, b: usize, faults: &mut Faults) {
     let placed = &view.blocks[b];
     for label in placed.labels {
-        let homeless = view.l.comb(label.comb).home.is_none();
-        if homeless && !matches!(label.section, Section::Init | Section::Done) {
+        let without_slot = view.l.comb(label.comb).slot.is_none();
+        if without_slot && !matches!(label.section, Section::Init | Section::Done) {
             let name = view.l.label_name(*label);
             faults.add(
                 name,
-                "a combinator without a home has `init` and `done` only",
+                "a combinator without a slot has `init` and `done` only",
             );
         }
         let place = view.tree.place(view.l, *label);

@@ -8,7 +8,7 @@ use crate::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
 /// A statement that updates a group or counter.
-struct Update<'a> {
+struct UpdateStmt<'a> {
     block: usize,
     kind: &'a StmtKind,
 }
@@ -39,7 +39,7 @@ struct Groups<'a, 'f> {
     /// The block and the start of each `carry`.
     carries: Vec<Option<(usize, Atom)>>,
     /// By group.
-    updates: Vec<Vec<Update<'a>>>,
+    updates: Vec<Vec<UpdateStmt<'a>>>,
     /// The assignments of counters, with their blocks.
     assigned: FxHashMap<Var, Vec<(usize, Atom)>>,
     /// Sums by their variables, with the blocks that compute them.
@@ -58,14 +58,14 @@ impl Groups<'_, '_> {
                     }
                     StmtKind::Assign(v, a) => {
                         if let Some(g) = view.group_of[v.index()] {
-                            self.updates[g.index()].push(Update { block, kind });
+                            self.updates[g.index()].push(UpdateStmt { block, kind });
                         }
                         if view.counts[v.index()].is_some() {
                             self.assigned.entry(*v).or_default().push((block, *a));
                         }
                     }
                     StmtKind::Scan { group, .. } => {
-                        self.updates[group.index()].push(Update { block, kind });
+                        self.updates[group.index()].push(UpdateStmt { block, kind });
                     }
                     StmtKind::Let(v, Op::Add, args) if args.len() == 2 => {
                         self.sums.insert(*v, (block, args[0], args[1]));
@@ -299,10 +299,10 @@ impl Groups<'_, '_> {
     /// Checks the place, number and values of updates, by phase.
     fn updated(&self, i: usize, group: &Group, found: &mut Vec<String>) {
         let (view, l) = (self.view, self.view.l);
-        let home = view.root_of(group.step);
-        let mut phases: FxHashMap<RateId, (RateId, Vec<&Update>)> = FxHashMap::default();
-        let mut order = vec![home];
-        phases.insert(home, (group.step, Vec::new()));
+        let first = view.root_of(group.step);
+        let mut phases: FxHashMap<RateId, (RateId, Vec<&UpdateStmt>)> = FxHashMap::default();
+        let mut order = vec![first];
+        phases.insert(first, (group.step, Vec::new()));
         for update in &self.updates[i] {
             let Place::At { rate, section, .. } = view.blocks[update.block].place else {
                 found.push(format!(
@@ -317,7 +317,7 @@ impl Groups<'_, '_> {
                 (rate, Vec::new())
             });
             let sequential = group.order == Order::Sequential;
-            let in_step = rate == *step || sequential && (view.below(rate, *step) || root != home);
+            let in_step = rate == *step || sequential && (view.below(rate, *step) || root != first);
             if !in_step {
                 let (block, step) = (view.name(update.block), &l.rate(*step).name);
                 found.push(format!(
@@ -334,7 +334,7 @@ impl Groups<'_, '_> {
             updates.push(update);
         }
         for root in order {
-            let expected = if root == home { &group.next[..] } else { &[] };
+            let expected = if root == first { &group.next[..] } else { &[] };
             match group.order {
                 Order::Prefix(_) => self.scanned(&phases[&root].1, expected, found),
                 order => self.assigned(group, order, &phases[&root].1, expected, found),
@@ -342,7 +342,7 @@ impl Groups<'_, '_> {
         }
     }
 
-    fn scanned(&self, updates: &[&Update], expected: &[Atom], found: &mut Vec<String>) {
+    fn scanned(&self, updates: &[&UpdateStmt], expected: &[Atom], found: &mut Vec<String>) {
         let scans: Vec<&Vec<Var>> = updates
             .iter()
             .filter_map(|u| scan_results(u.kind))
@@ -360,7 +360,7 @@ impl Groups<'_, '_> {
         &self,
         group: &Group,
         order: Order,
-        updates: &[&Update],
+        updates: &[&UpdateStmt],
         expected: &[Atom],
         found: &mut Vec<String>,
     ) {

@@ -50,7 +50,7 @@ impl Ids<'_, '_> {
     fn declarations(&mut self) {
         let l = self.l;
         for comb in &l.combs {
-            comb.home.iter().for_each(|h| self.rate(h.rate));
+            comb.slot.iter().for_each(|h| self.rate(h.rate));
         }
         for param in &l.params {
             self.var(param.var);

@@ -16,7 +16,7 @@
 //!
 //! * Parents come before their children. Every child is listed once, by its own parent. The roots
 //!   are listed once each. A rate has the stages 0, 1, ... in order, at least one.
-//! * Each combinator's home exists, and each stage of each rate is a combinator's home.
+//! * Each combinator's slot exists, and each stage of each rate is a combinator's slot.
 //! * Counters, counts and bounds are scalars of type `u64`; stream parameters name loop rates.
 //!
 //! `flow`

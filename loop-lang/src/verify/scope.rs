@@ -8,7 +8,7 @@ use crate::walk;
 
 /// Describes the place of a variable's definition.
 #[derive(Clone, Copy, PartialEq)]
-enum Site {
+enum Definition {
     Nowhere,
     /// Visible in all blocks.
     Param,
@@ -23,9 +23,9 @@ pub(super) fn check(view: &View, dominators: &Dominators, faults: &mut Faults) {
         view,
         dominators,
         faults,
-        sites: vec![Site::Nowhere; view.l.vars.len()],
+        sites: vec![Definition::Nowhere; view.l.vars.len()],
         open: vec![false; view.l.vars.len()],
-        at: Site::Nowhere,
+        at: Definition::Nowhere,
         function: "",
     };
     scope.define_all();
@@ -44,11 +44,11 @@ struct Scope<'a, 'f> {
     view: &'a View<'a>,
     dominators: &'a Dominators,
     faults: &'f mut Faults,
-    sites: Vec<Site>,
+    sites: Vec<Definition>,
     /// Inner variables (and states of the enclosing `while`) that are currently visible.
     open: Vec<bool>,
     /// The current statement; `Nowhere` inside functions.
-    at: Site,
+    at: Definition,
     /// The current function.
     function: &'a str,
 }
@@ -57,34 +57,36 @@ impl<'a> Scope<'a, '_> {
     fn define_all(&mut self) {
         let view = self.view;
         for param in &view.l.params {
-            self.define(param.var, Site::Param);
+            self.define(param.var, Definition::Param);
         }
         for function in &view.l.functions {
             function
                 .params
                 .iter()
-                .for_each(|v| self.define(*v, Site::Inner));
+                .for_each(|v| self.define(*v, Definition::Inner));
             function
                 .body
                 .iter()
-                .for_each(|s| self.define_stmt(s, Site::Inner));
+                .for_each(|s| self.define_stmt(s, Definition::Inner));
         }
         for (b, placed) in view.blocks.iter().enumerate() {
             for (i, stmt) in placed.block.stmts.iter().enumerate() {
-                self.define_stmt(stmt, Site::Block(b, i));
+                self.define_stmt(stmt, Definition::Block(b, i));
             }
         }
     }
 
-    fn define_stmt(&mut self, stmt: &Stmt, site: Site) {
+    fn define_stmt(&mut self, stmt: &Stmt, site: Definition) {
         walk::definitions(&stmt.kind, &mut |v| self.define(v, site));
         for region in walk::regions(&stmt.kind) {
-            region.iter().for_each(|s| self.define_stmt(s, Site::Inner));
+            region
+                .iter()
+                .for_each(|s| self.define_stmt(s, Definition::Inner));
         }
     }
 
-    fn define(&mut self, v: Var, site: Site) {
-        if self.sites[v.index()] != Site::Nowhere {
+    fn define(&mut self, v: Var, site: Definition) {
+        if self.sites[v.index()] != Definition::Nowhere {
             self.faults
                 .add(self.view.l.name(v), "is defined more than once");
             return;
@@ -94,17 +96,17 @@ impl<'a> Scope<'a, '_> {
 
     fn block(&mut self, b: usize, block: &Block) {
         for (i, stmt) in block.stmts.iter().enumerate() {
-            self.at = Site::Block(b, i);
+            self.at = Definition::Block(b, i);
             let mut opened = Vec::new();
             self.stmt(stmt, &mut opened);
             self.close(opened);
         }
-        self.at = Site::Block(b, block.stmts.len());
+        self.at = Definition::Block(b, block.stmts.len());
         walk::leaving(block, &mut |a| self.atom(a));
     }
 
     fn function(&mut self, function: &'a Function) {
-        self.at = Site::Nowhere;
+        self.at = Definition::Nowhere;
         self.function = &function.name;
         let mut opened = function.params.clone();
         opened.iter().for_each(|v| self.open[v.index()] = true);
@@ -126,7 +128,7 @@ impl<'a> Scope<'a, '_> {
             let Some(b) = self.view.rank(guard) else {
                 continue;
             };
-            self.at = Site::Block(b, 0);
+            self.at = Definition::Block(b, 0);
             rate.kind.counter().iter().for_each(|v| self.var(*v));
             rate.kind.bound().iter().for_each(|a| self.atom(*a));
         }
@@ -181,7 +183,7 @@ impl<'a> Scope<'a, '_> {
         }
         // Variables of block statements are looked up by their sites instead.
         walk::definitions(&stmt.kind, &mut |v| {
-            if self.sites[v.index()] == Site::Inner {
+            if self.sites[v.index()] == Definition::Inner {
                 self.open[v.index()] = true;
                 opened.push(v);
             }
@@ -199,8 +201,8 @@ impl<'a> Scope<'a, '_> {
             return;
         }
         let message = match (self.at, self.sites[v.index()]) {
-            (Site::Block(..), Site::Param) => return,
-            (Site::Block(b, i), Site::Block(db, di)) => {
+            (Definition::Block(..), Definition::Param) => return,
+            (Definition::Block(b, i), Definition::Block(db, di)) => {
                 if b != db && self.dominators.dominates(db, b) || b == db && di < i {
                     return;
                 }
@@ -211,14 +213,14 @@ impl<'a> Scope<'a, '_> {
                     format!("`{name}` may be undefined here: not every path comes through `{from}`")
                 }
             }
-            (_, Site::Nowhere) => format!("`{}` is never defined", self.view.l.name(v)),
-            (Site::Block(..), _) => {
+            (_, Definition::Nowhere) => format!("`{}` is never defined", self.view.l.name(v)),
+            (Definition::Block(..), _) => {
                 format!(
                     "`{}` belongs to a region or function and is not visible here",
                     self.view.l.name(v)
                 )
             }
-            (_, Site::Inner) => {
+            (_, Definition::Inner) => {
                 format!("`{}` is not visible here", self.view.l.name(v))
             }
             _ => format!(
@@ -227,7 +229,7 @@ impl<'a> Scope<'a, '_> {
             ),
         };
         let place = match self.at {
-            Site::Block(b, _) => self.view.name(b),
+            Definition::Block(b, _) => self.view.name(b),
             _ => self.function.to_string(),
         };
         self.faults.add(place, message);

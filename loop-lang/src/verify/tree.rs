@@ -1,4 +1,4 @@
-//! The rate tree, and the homes of combinators in it.
+//! The rate tree, and the slots of combinators in it.
 
 use super::Faults;
 use crate::ir::*;
@@ -10,7 +10,7 @@ pub(super) fn check(l: &Loop, faults: &mut Faults) -> bool {
     let before = faults.0.len();
     parents(l, faults);
     stages(l, faults);
-    homes(l, faults);
+    slots(l, faults);
     let sound = faults.0.len() == before;
     counters(l, faults);
     streams(l, faults);
@@ -67,18 +67,18 @@ fn stages(l: &Loop, faults: &mut Faults) {
     }
 }
 
-fn homes(l: &Loop, faults: &mut Faults) {
-    let mut lived_in: FxHashSet<Home> = FxHashSet::default();
+fn slots(l: &Loop, faults: &mut Faults) {
+    let mut taken: FxHashSet<Slot> = FxHashSet::default();
     for comb in &l.combs {
-        let Some(home) = comb.home else { continue };
-        lived_in.insert(home);
-        let rate = l.rate(home.rate);
+        let Some(slot) = comb.slot else { continue };
+        taken.insert(slot);
+        let rate = l.rate(slot.rate);
         // Stages are consecutive, so their number determines them.
         let stages = rate.parts.iter().filter(|p| matches!(p, Part::Stage(_)));
-        if home.stage as usize >= stages.count() {
+        if slot.stage as usize >= stages.count() {
             let message = format!(
                 "is at stage {} of `{}`, which it has not",
-                home.stage, rate.name
+                slot.stage, rate.name
             );
             faults.add(&comb.name, message);
         }
@@ -86,12 +86,12 @@ fn homes(l: &Loop, faults: &mut Faults) {
     for (i, rate) in l.rates.iter().enumerate() {
         for part in &rate.parts {
             let Part::Stage(stage) = *part else { continue };
-            let home = Home {
+            let slot = Slot {
                 rate: RateId::new(i),
                 stage,
             };
-            if !lived_in.contains(&home) {
-                let message = format!("no combinator is at home in stage {stage}");
+            if !taken.contains(&slot) {
+                let message = format!("no combinator has its slot in stage {stage}");
                 faults.add(&rate.name, message);
             }
         }

@@ -101,26 +101,26 @@ impl Generator {
                 kind,
                 parts: vec![Part::Stage(0)],
             });
-            self.home(id, 0);
+            self.slot(id, 0);
         }
         for i in 0..rates {
             // A cursor's last part is the stage that provides the element.
             let cursor = matches!(self.l.rates[i].kind, RateKind::Cursor { .. });
             if cursor || self.rng.flip() {
                 self.l.rates[i].parts.push(Part::Stage(1));
-                self.home(RateId::new(i), 1);
+                self.slot(RateId::new(i), 1);
             }
-            self.home(RateId::new(i), 0);
+            self.slot(RateId::new(i), 0);
         }
-        // Combinators without a home: delayed scalars.
+        // Combinators without a slot: delayed scalars.
         self.comb(None);
     }
 
-    fn home(&mut self, rate: RateId, stage: u32) {
-        self.comb(Some(Home { rate, stage }));
+    fn slot(&mut self, rate: RateId, stage: u32) {
+        self.comb(Some(Slot { rate, stage }));
     }
 
-    fn comb(&mut self, home: Option<Home>) {
+    fn comb(&mut self, slot: Option<Slot>) {
         let n = self.l.combs.len();
         let name = match self.rng.below(3) {
             0 => format!("c{n}"),
@@ -128,7 +128,7 @@ impl Generator {
             _ => n.to_string(),
         };
         let kind = self.rng.pick(&["map", "filter", "scan"]).to_string();
-        self.l.combs.push(Comb { name, kind, home });
+        self.l.combs.push(Comb { name, kind, slot });
     }
 
     fn parameters(&mut self) {
@@ -485,7 +485,7 @@ impl Generator {
                 next: vec![next.into()],
                 combine: (!sequential).then_some(Combine::Op(Op::Add)),
                 level: self.rng.below(3) as u32,
-                circle: false,
+                cycle: false,
                 order,
             });
         }

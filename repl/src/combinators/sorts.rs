@@ -97,6 +97,19 @@ pub static ROWS: &[Combinator] = &[
     row("digitize", &[XS, XS], "([T], [T]) => [u64]", "[0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])", |c| {
         places(c, |builder, xs, edges| builder.searchsorted_right(edges, xs))
     }),
+    row("sort", &[Kind::Along], "[T] along axis => [T]", "[[3, 1, 2], [0, 9, 4]].along(1).sort()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.give(c.builder.sort_along(&xs.node, axis), xs.elt)
+    }),
+    row("argsort", &[Kind::Along], "[T] along axis => [u64]", "[[3, 1, 2], [0, 9, 4]].along(1).argsort()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.give(c.builder.argsort_along(&xs.node, axis), COUNT)
+    }),
+    row("median", &[Kind::Along], "[T] along axis => [f64]", "[[3, 1, 2], [0, 9, 4]].along(0).median()", |c| {
+        let (xs, axis) = c.along(0)?;
+        c.of_numbers(0, &xs.elt)?;
+        c.give_flat(c.builder.median_along(&xs.node, axis))
+    }),
     row("sort", &[S], "segments => segments", "(ragged [[3, 1, 2], [5, 4]]).sort()", |c| {
         let (s, elt) = c.segments(0)?;
         c.give_segments(s.sort(c.builder), elt)

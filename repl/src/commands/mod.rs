@@ -99,10 +99,10 @@ pub static COMMANDS: &[Command] = &[
     }),
     command("svg", FILE_E, "the graph as a picture, with loops as boxes", plot::svg),
     command("trace", "[STEPS] EXPRESSION", "its loops step by step; not in a terminal, the first steps", trace::command),
-    command("rust", E, "the same as a program in Rust, with what it needs of what was typed", |s, at| rust::command(s, at).map(Answer::of)),
+    command("rust", E, "the same as a program in Rust, with the definitions that it uses", |s, at| rust::command(s, at).map(Answer::of)),
     command("time", E, "how long it takes on each backend, from literals and files on, and in each part", time::time).with(time::MORE),
     command("plot", "[histogram] [FILE] EXPRESSION", "its numbers as bars; in a file .svg or .png as lines, pairs as points, a matrix as an image", plot::plot).with(plot::MORE),
-    command("backend", "[NAME]", "what runs loops: interp, jit, c, tiered", backend),
+    command("backend", "[NAME]", "the backend that runs loops: interp, jit, c, tiered", backend),
     command("threads", "[N]", "how many threads run one loop", |s, at| {
         if let Some(n) = number(s, at)? {
             s.settings.threads = n.clamp(1, 1024) as usize;
@@ -111,7 +111,7 @@ pub static COMMANDS: &[Command] = &[
         Ok(Answer::of(format!("threads = {}\n", s.settings.threads)))
     }),
     command("set", "[NAME VALUE]", "settings: `show`, the elements shown of each axis; `types`, on or off; `memory`, in MiB", set),
-    command("save", "FILE", "what was typed and good, as a script", |s, at| {
+    command("save", "FILE", "the accepted lines, as a script", |s, at| {
         if word(s, at).is_empty() {
             return Err(refuse(s, at, "expected the name of a file"));
         }
@@ -129,8 +129,8 @@ pub static COMMANDS: &[Command] = &[
         }
         s.load(Path::new(&path)).map_err(|e| refuse(s, at, &e))
     }),
-    command("help", "[NAME]", "this list; what a combinator or a command does", help::help),
-    command("history", "", "what was typed so far", |s, _| {
+    command("help", "[NAME]", "this list; a combinator's or a command's help", help::help),
+    command("history", "", "the lines typed so far", |s, _| {
         let lines = s.typed.iter().map(|t| t.trim_end().to_string() + "\n");
         Ok(Answer::of(lines.collect::<String>()))
     }),

@@ -305,7 +305,7 @@ impl<'s> Eval<'s> {
             .collect();
         let near = nearest(name, known.iter().map(String::as_str));
         if near.is_empty() {
-            unknown = unknown.note("`:help` lists what there is");
+            unknown = unknown.note("`:help` lists all");
         }
         for other in near {
             unknown = unknown.suggest("you may have meant", span, other);
@@ -396,7 +396,7 @@ impl<'s> Eval<'s> {
                 let message = format!("{} has no fields with names", value.describe());
                 let unknown = Diagnostic::new(message, name.span);
                 Err(Box::new(unknown.suggest(
-                    "what has a name is called",
+                    "a named function is called",
                     name.span.after(),
                     "()",
                 )))

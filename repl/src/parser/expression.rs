@@ -140,13 +140,12 @@ impl Parser<'_> {
                 ..self.span(first)
             };
             wrong = wrong.suggest(
-                "an operator is used on what comes out of a pipe in parentheses",
+                "an operator is used on a pipe in parentheses",
                 start,
                 format!("({inner})"),
             );
         } else {
-            wrong =
-                wrong.note("what takes the value in another place is a function: `xs |> \\x -> …`");
+            wrong = wrong.note("to take the value elsewhere, write a function: `xs |> \\x -> …`");
         }
         self.wrong(wrong)
     }

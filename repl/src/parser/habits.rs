@@ -25,7 +25,7 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     (
         "while",
         "there is no `while`",
-        "write `iterate_while(start, |s| …, |s| …)`: what to test, and the next state",
+        "write `iterate_while(start, |s| …, |s| …)`: a test, and the next state",
     ),
     (
         "return",

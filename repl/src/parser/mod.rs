@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         if params.is_empty() {
             let span = self.since(open);
             let value = Diagnostic::new("a function has parameters", span)
-                .note("what has none is a value: `let name = …`");
+                .note("without parameters it is a value: `let name = …`");
             return Err(self.wrong(value));
         }
         if self.peek().kind == Tok::Colon {

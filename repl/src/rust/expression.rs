@@ -32,7 +32,7 @@ pub struct Writer<'n> {
 pub fn refuse<T>(message: impl Into<String>, at: Span) -> Result<T> {
     let wrong = Diagnostic::new(message, at);
     Err(Box::new(
-        wrong.note("`:rust` writes what the typed API has a form for"),
+        wrong.note("`:rust` writes only forms of the typed API"),
     ))
 }
 

@@ -14,7 +14,7 @@ pub fn joined(first: &Loop, second: &Loop) -> Option<Loop> {
         Half::of(second, "b", first.traps.len()),
     );
     // The first loop's last phase now has a successor. Its exits go to the end of both.
-    let inner = |label: &&String| !a.homed.contains(label);
+    let inner = |label: &&String| !a.slotted.contains(label);
     let last: Vec<&String> = a.last.iter().filter(inner).chain(&b.last).collect();
     let last = last
         .iter()
@@ -55,7 +55,7 @@ struct Half {
     last: Vec<String>,
     ended: String,
     /// The labels of the last block that belong to a rate.
-    homed: Vec<String>,
+    slotted: Vec<String>,
     blocks: String,
     results: String,
 }
@@ -70,7 +70,7 @@ impl Half {
         let names = names.chain(program.functions.iter_mut().map(|f| &mut f.name));
         names.for_each(|name| name.push_str(suffix));
         let tree = Tree::of(&program);
-        let (mut ends, mut homed) = (Vec::new(), Vec::new());
+        let (mut ends, mut slotted) = (Vec::new(), Vec::new());
         for (i, comb) in program.combs.iter().enumerate() {
             let (section, comb_id) = (Section::Done, CombId::new(i));
             let label = Label {
@@ -79,11 +79,11 @@ impl Half {
             };
             if tree.place(&program, label) == Place::Return {
                 ends.push(program.label_name(label));
-                homed.extend(comb.home.map(|_| program.label_name(label)));
+                slotted.extend(comb.slot.map(|_| program.label_name(label)));
             }
         }
         let mut half = Half {
-            homed,
+            slotted,
             ..Half::default()
         };
         let mut at = At::Declared;
@@ -110,7 +110,8 @@ impl Half {
 
     fn line(&mut self, at: At, line: &str, ends: &[String]) {
         let text = line.trim_start();
-        let to_end = |to: &str| ends.iter().any(|e| e == to) && !self.homed.iter().any(|h| h == to);
+        let to_end =
+            |to: &str| ends.iter().any(|e| e == to) && !self.slotted.iter().any(|h| h == to);
         match at {
             At::Declared => self.declared += &format!("{line}\n"),
             _ if text.strip_prefix("goto ").is_some_and(to_end) => {}

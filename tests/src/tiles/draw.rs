@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 use livefusion_tile::ir::{Memory, Operand, Stmt, StmtKind, Tile, each_stmt};
-use livefusion_tile::region::{Region, Role, Step, Sweep};
+use livefusion_tile::region::{InnerLoop, Region, Role, Step};
 use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
 use loop_lang::ir::{RateId, RateKind};
@@ -23,7 +23,7 @@ pub struct Drawn {
     /// Exits of tiles within their range.
     pub left: u64,
     /// Exits of tiles with a dry run.
-    pub undone: u64,
+    pub rolled_back: u64,
     /// Steps of tiles with segments.
     pub in_segments: u64,
     /// Steps that went through buffers.
@@ -35,7 +35,7 @@ pub struct Drawn {
 
 impl Drawn {
     /// Counts the decisions under which an innermost loop's tile took steps.
-    pub fn count(&mut self, program: &Loop, schedule: &Schedule, sweep: RateId) {
+    pub fn count(&mut self, program: &Loop, schedule: &Schedule, inner_loop: RateId) {
         let of = |rate: RateId| {
             let mut all = schedule.decisions().iter();
             all.find(|(r, _)| *r == rate).map(|(_, d)| name(d))
@@ -44,7 +44,7 @@ impl Drawn {
             // A decision for a cursor counts for the zip around it.
             let around = program.loop_rate(*rate);
             let cursor = matches!(program.rate(around).kind, RateKind::Cursor { .. });
-            if around != sweep && !(cursor && program.is_within(around, sweep)) {
+            if around != inner_loop && !(cursor && program.is_within(around, inner_loop)) {
                 continue;
             }
             let name = name(decision);
@@ -70,20 +70,25 @@ impl Drawn {
             if let StmtKind::Let { to, .. } = s.kind {
                 computed.push(Operand::from(to));
             }
-            if let StmtKind::Segment { step, rooms, .. } = &s.kind
-                && rooms.iter().any(|(_, index)| computed.contains(index))
+            if let StmtKind::Segment {
+                step, capacities, ..
+            } = &s.kind
+                && capacities.iter().any(|(_, index)| computed.contains(index))
             {
                 self.said.insert(match step {
-                    1 => "room at a sum",
-                    _ => "room at a sum in vectors",
+                    1 => "capacity at a sum",
+                    _ => "capacity at a sum in vectors",
                 });
             }
             if let StmtKind::Segment {
-                body, tail, rest, ..
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
             } = &s.kind
             {
-                self.note_segment([body, tail, rest]);
-                let one_by_one = tail.is_empty() && lanes_beside_few(program, tile, body);
+                self.note_segment([body, epilogue, scalar_epilogue]);
+                let one_by_one = epilogue.is_empty() && lanes_beside_few(program, tile, body);
                 (self.said).extend(one_by_one.then_some("shared lanes beside few"));
             }
             self.said.extend(match &s.kind {
@@ -100,10 +105,12 @@ impl Drawn {
                 StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
-                StmtKind::Rehearse { .. } => Some("rehearse"),
+                StmtKind::DryRun { .. } => Some("dryrun"),
                 StmtKind::Segment { again: true, .. } => Some("segment again"),
                 StmtKind::Segment { aligned: true, .. } => Some("segment aligned"),
-                StmtKind::Segment { once: true, .. } => Some("segment once"),
+                StmtKind::Segment {
+                    single_trip: true, ..
+                } => Some("single-trip segment"),
                 StmtKind::Halves { beats: true, .. } => Some("halves beat"),
                 StmtKind::Segment { body, .. } if has_segments(body) => {
                     Some("segment in a segment")
@@ -124,7 +131,7 @@ impl Drawn {
     }
 
     /// Notes features that occur only in segment bodies.
-    fn note_segment(&mut self, [body, tail, rest]: [&[Stmt]; 3]) {
+    fn note_segment(&mut self, [body, epilogue, scalar_epilogue]: [&[Stmt]; 3]) {
         let shares = |stmts: &[Stmt]| {
             let mut shares = false;
             each_stmt(stmts, &mut |s| {
@@ -133,13 +140,16 @@ impl Drawn {
             shares
         };
         let said = [
-            (!rest.is_empty(), "rest of a segment"),
-            (shares(tail), "shared lanes in vectors"),
-            (tail.is_empty() && shares(body), "shared lanes"),
-            (shares(tail) && !rest.is_empty(), "rest beside shared lanes"),
+            (!scalar_epilogue.is_empty(), "scalar epilogue"),
+            (shares(epilogue), "shared lanes in vectors"),
+            (epilogue.is_empty() && shares(body), "shared lanes"),
+            (
+                shares(epilogue) && !scalar_epilogue.is_empty(),
+                "scalar epilogue beside shared lanes",
+            ),
             // A short segment runs entirely in its epilogue, and has lanes of its own.
             (
-                shares(tail) && body.is_empty(),
+                shares(epilogue) && body.is_empty(),
                 "shared lanes beside few in vectors",
             ),
         ];
@@ -181,7 +191,17 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.extend(["unroll", "quick", "ask", "stream", "split", "distribute"].map(str::to_string));
+        all.extend(
+            [
+                "unroll",
+                "fastminmax",
+                "ask",
+                "stream",
+                "partition",
+                "fission",
+            ]
+            .map(str::to_string),
+        );
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -264,14 +284,14 @@ fn name(d: &Decision) -> String {
         Decision::Vectorise { lanes: 1, .. } => "unroll".to_string(),
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Stream(_) => "stream".to_string(),
-        Decision::Split => "split".to_string(),
-        Decision::Distribute { .. } => "distribute".to_string(),
+        Decision::Partition => "partition".to_string(),
+        Decision::Fission { .. } => "fission".to_string(),
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
-        Decision::Quick => "quick".to_string(),
+        Decision::FastMinMax => "fastminmax".to_string(),
         Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
-        Decision::Jam(_) => "jam".to_string(),
+        Decision::UnrollJam(_) => "unrolljam".to_string(),
         Decision::Threads(threads) => format!("threads {}", threads.who),
         Decision::Teams(_) => "teams".to_string(),
     }
@@ -309,9 +329,9 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let rule = "runs side by side are a power of two, from 2 to 16";
             (rule, (rate, Decision::Runs(lanes)))
         }
-        (rate, Decision::Distribute { wait, work, .. }) if once => {
+        (rate, Decision::Fission { wait, work, .. }) if once => {
             let steps = rng.pick(&[0, 100, 512]);
-            let pieces = Decision::Distribute { wait, work, steps };
+            let pieces = Decision::Fission { wait, work, steps };
             (
                 "a buffer has a power of two of elements, at most 256, and those of a turn",
                 (rate, pieces),
@@ -323,12 +343,12 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let elements = rng.pick(&[0, 100, 1 << 20]);
             (rule, (rate, Decision::Buffer(elements)))
         }
-        (_, Decision::Quick | Decision::Ask) => {
-            let rule = "the rate is no sub rate of a sweep that tests";
+        (_, Decision::FastMinMax | Decision::Ask) => {
+            let rule = "the rate is no sub rate of an innermost loop that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
         (_, Decision::Admit(how)) if once => {
-            let rule = "the rate is no sub rate of a sweep that tests";
+            let rule = "the rate is no sub rate of an innermost loop that tests";
             (rule, (a_loop, Decision::Admit(how)))
         }
         same => {
@@ -358,11 +378,11 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
     let mut schedule = Schedule::new();
-    for sweep in region.sweeps() {
-        draw_of(&region, (&region, sweep), &mut schedule, rng, drawn);
+    for inner_loop in region.inner_loops() {
+        draw_of(&region, (&region, inner_loop), &mut schedule, rng, drawn);
     }
     for nest in region.nests() {
-        let steps = Decision::Jam(1 << (1 + rng.below(4)));
+        let steps = Decision::UnrollJam(1 << (1 + rng.below(4)));
         let with = schedule.clone().with(nest.outer.rate, steps);
         if rng.chance(70) && legal(&region, &with).is_ok() {
             schedule = with;
@@ -378,8 +398,14 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
         let parts = zip.parts().expect("its parts");
         let packs = parts.sides.iter().map(|(packs, _)| packs);
         for part in packs.chain([&parts.behind]) {
-            let sweep = part.sweep().expect("a sweep");
-            draw_of(&region, (&part.region, sweep), &mut schedule, rng, drawn);
+            let inner_loop = part.inner_loop().expect("an innermost loop");
+            draw_of(
+                &region,
+                (&part.region, inner_loop),
+                &mut schedule,
+                rng,
+                drawn,
+            );
         }
     }
     spoil(&region, &schedule, rng);
@@ -389,12 +415,12 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
 /// Decisions for an innermost loop of a loop, or of a part of it.
 fn draw_of(
     region: &Region,
-    (part, sweep): (&Region, &Sweep),
+    (part, inner_loop): (&Region, &InnerLoop),
     schedule: &mut Schedule,
     rng: &mut Rng,
     drawn: &mut Drawn,
 ) {
-    let subs: Vec<RateId> = (sweep.steps.iter())
+    let subs: Vec<RateId> = (inner_loop.steps.iter())
         .filter_map(|step| match step {
             Step::Enter(i) => part.rate_of_block(*i),
             _ => None,
@@ -416,13 +442,13 @@ fn draw_of(
         }
     };
     // Runs exclude other decisions.
-    let goes_in_runs = sweep.run(part.program).is_some();
+    let goes_in_runs = inner_loop.run(part.program).is_some();
     if goes_in_runs && rng.chance(85) {
         let runs = Decision::Runs(1 << (1 + rng.below(4)));
-        propose(schedule, sweep.rate, runs);
+        propose(schedule, inner_loop.rate, runs);
     }
     // Vectors with a write at a count often need it packed, so that decision is proposed with them.
-    let block = sweep.roles.values().find_map(|r| match r {
+    let block = inner_loop.roles.values().find_map(|r| match r {
         Role::Scan(block) => Some(*block).filter(|b| *b > 1),
         _ => None,
     });
@@ -431,7 +457,7 @@ fn draw_of(
         Some(block) if rng.chance(80) => block,
         _ => 1 << (1 + rng.below(4)),
     };
-    let most = sweep.roles.values().filter_map(|r| match r {
+    let most = inner_loop.roles.values().filter_map(|r| match r {
         Role::Lanes(lanes) => Some(*lanes),
         _ => None,
     });
@@ -444,9 +470,12 @@ fn draw_of(
     let vectorise = Decision::Vectorise { lanes, unroll };
     // Partition resolves comparisons, so the parts may be vectorised. Inner loops may not support
     // both.
-    let inner = matches!(part.program.rate(sweep.rate).kind, RateKind::Nested { .. });
+    let inner = matches!(
+        part.program.rate(inner_loop.rate).kind,
+        RateKind::Nested { .. }
+    );
     if rng.chance(if inner { 40 } else { 60 }) {
-        propose(schedule, sweep.rate, Decision::Split);
+        propose(schedule, inner_loop.rate, Decision::Partition);
     }
     let mut whole = schedule.clone();
     for sub in &subs {
@@ -457,14 +486,14 @@ fn draw_of(
         };
         propose(&mut whole, *sub, Decision::Admit(how));
     }
-    let both = schedule.splits(sweep.rate) && inner;
-    if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, sweep.rate, vectorise) {
+    let both = schedule.partitions(inner_loop.rate) && inner;
+    if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, inner_loop.rate, vectorise) {
         *schedule = whole;
         if rng.chance(70) {
-            propose(schedule, sweep.rate, Decision::Quick);
+            propose(schedule, inner_loop.rate, Decision::FastMinMax);
         }
         if rng.chance(50) {
-            propose(schedule, sweep.rate, Decision::Ask);
+            propose(schedule, inner_loop.rate, Decision::Ask);
         }
     } else {
         for sub in subs {
@@ -474,17 +503,21 @@ fn draw_of(
         if rng.chance(50) {
             let unroll = 1 << rng.below(5);
             let turn = Decision::Vectorise { lanes: 1, unroll };
-            propose(schedule, sweep.rate, turn);
+            propose(schedule, inner_loop.rate, turn);
         }
     }
     // Random bodies are short, so fission is also tried for short waits.
     if rng.chance(50) {
         let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
         let steps = 1 << (4 + rng.below(5));
-        let pieces = Decision::Distribute { wait, work, steps };
-        propose(schedule, sweep.rate, pieces);
+        let pieces = Decision::Fission { wait, work, steps };
+        propose(schedule, inner_loop.rate, pieces);
     }
     if rng.chance(50) {
-        propose(schedule, sweep.rate, Decision::Stream(rng.below(40) as u64));
+        propose(
+            schedule,
+            inner_loop.rate,
+            Decision::Stream(rng.below(40) as u64),
+        );
     }
 }

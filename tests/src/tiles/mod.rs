@@ -39,7 +39,7 @@ pub struct Evaluated {
     /// The number of exits of tiles within their range.
     left: AtomicU64,
     /// The number of these in tiles with a dry run.
-    undone: AtomicU64,
+    rolled_back: AtomicU64,
     /// The number of steps of each zip.
     zipped: Mutex<Vec<u64>>,
 }
@@ -47,9 +47,9 @@ pub struct Evaluated {
 /// Returns whether a tile has a dry run before irrevocable effects.
 ///
 /// It runs the code that may exit, so that the tile can still roll back.
-pub fn rehearses(tile: &Tile) -> bool {
+pub fn has_dry_run(tile: &Tile) -> bool {
     let mut found = false;
-    tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::Rehearse { .. }));
+    tile.each_stmt(&mut |s| found |= matches!(s.kind, StmtKind::DryRun { .. }));
     found
 }
 
@@ -63,7 +63,7 @@ pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
     let zip = |zip: &region::Zip| {
         let made = match lower::zip(&region, zip, schedule) {
             Ok(made) => made,
-            Err(lower::NoTile::NoWords(_)) => return None,
+            Err(lower::NoTile::Unsupported(_)) => return None,
             Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
         };
         let parts = zip.parts().expect("its parts");
@@ -88,15 +88,15 @@ pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
 pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
-    let tile = |sweep| match lower::tiles(&region, sweep, schedule) {
+    let tile = |inner_loop| match lower::tiles(&region, inner_loop, schedule) {
         Ok(tiles) => tiles,
-        Err(lower::NoTile::NoWords(_)) => Vec::new(),
+        Err(lower::NoTile::Unsupported(_)) => Vec::new(),
         Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
     };
     let nests = region.nests().iter();
     let nests = nests.filter_map(|nest| lower::nest(&region, nest, schedule).ok());
     let tiles: Vec<Tile> = region
-        .sweeps()
+        .inner_loops()
         .flat_map(tile)
         .chain(nests.flatten())
         .collect();
@@ -136,7 +136,7 @@ impl Evaluated {
             rng: Mutex::new(Rng::new(seed)),
             taken: Mutex::new(vec![0; tiles.len()]),
             left: AtomicU64::new(0),
-            undone: AtomicU64::new(0),
+            rolled_back: AtomicU64::new(0),
             zips: Vec::new(),
             zipped: Mutex::default(),
             tiles,
@@ -168,7 +168,7 @@ impl Evaluated {
     /// Returns the number of their steps.
     pub fn count(&self, schedule: &Schedule, drawn: &mut Drawn) -> u64 {
         drawn.left += self.left();
-        drawn.undone += self.undone.load(Ordering::Relaxed);
+        drawn.rolled_back += self.rolled_back.load(Ordering::Relaxed);
         drawn.in_segments += self.in_segments();
         let taken = self.taken();
         for (tile, _) in &taken {
@@ -268,8 +268,8 @@ impl Evaluated {
         // If its guard ends the loop, a tile may take no step.
         let within = u64::from(left.at < from + count);
         self.left.fetch_add(within, Ordering::Relaxed);
-        let undone = if rehearses(tile) { within } else { 0 };
-        self.undone.fetch_add(undone, Ordering::Relaxed);
+        let rolled_back = if has_dry_run(tile) { within } else { 0 };
+        self.rolled_back.fetch_add(rolled_back, Ordering::Relaxed);
         eval::World::keep(&mut state, tile.counter, left.at);
         frame.words[1] += left.steps;
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += left.steps;

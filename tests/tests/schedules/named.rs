@@ -86,7 +86,7 @@ fn totals_of_rows_with_one_segment() {
     let interp = InterpBackend::new().compile(&program);
     let want = interp.expect("it is interpreted");
     let want = loops::run(&*want, Pass::Emit, STEPS, &args);
-    for text in ["r0 jam 4", "r0 jam 8\nr1 vectorise 4 unroll 1"] {
+    for text in ["r0 unrolljam 4", "r0 unrolljam 8\nr1 vectorise 4 unroll 1"] {
         let schedule = Schedule::parse(text, &program).expect("a schedule");
         let jit = JitBackend::new().compile_under(&program, &schedule);
         let got = loops::run(&*jit.expect("it compiles"), Pass::Emit, STEPS, &args);

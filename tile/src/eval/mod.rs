@@ -8,7 +8,7 @@ mod zip;
 
 pub use zip::zip;
 
-use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, rehearsal};
+use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, dry_run};
 use loop_lang::eval::eval;
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -94,7 +94,7 @@ pub fn run(
         stop: None,
         rest: most,
         turn: tile.has_segments().then(Turn::default),
-        rehearsed: false,
+        dry_run_passed: false,
         trapped: false,
     };
     run.stmts(&tile.body)?;
@@ -138,7 +138,7 @@ struct Run<'a> {
     /// The current iteration of the range loop, for a tile with segments.
     turn: Option<Turn>,
     /// Whether a dry run has shown that its segments fit.
-    rehearsed: bool,
+    dry_run_passed: bool,
     trapped: bool,
 }
 
@@ -464,36 +464,42 @@ impl Run<'_> {
                 to,
                 step,
                 aligned,
-                once,
+                single_trip,
                 again,
-                rooms,
+                capacities,
                 body,
-                tail,
-                rest,
+                epilogue,
+                scalar_epilogue,
             } => {
                 let begins = *from;
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 let before = if *aligned { from & (*step - 1) } else { 0 };
                 let range = (to.wrapping_sub(from), *step);
-                let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(begins, room.1);
-                let rooms: Vec<_> = rooms.iter().map(|room| (*room, whole(room))).collect();
-                if (from < to || *once) && (*again || self.enter_segment(range, *once, &rooms)?) {
+                let whole =
+                    |capacity: &(Var, Operand)| self.tile.asks_whole_turns(begins, capacity.1);
+                let capacities: Vec<_> = capacities
+                    .iter()
+                    .map(|capacity| (*capacity, whole(capacity)))
+                    .collect();
+                if (from < to || *single_trip)
+                    && (*again || self.enter_segment(range, *single_trip, &capacities)?)
+                {
                     let mut at = from - before;
                     let around = self.stop.replace(to);
-                    if *once && to.wrapping_sub(from) > *step {
+                    if *single_trip && to.wrapping_sub(from) > *step {
                         return Err(Fault {
-                            what: "a segment of one turn has more steps".to_string(),
+                            what: "a single-trip segment has more steps".to_string(),
                         });
                     }
-                    if *once {
+                    if *single_trip {
                         self.set(*counter, |_, _| from);
-                        self.stmts(tail)?;
+                        self.stmts(epilogue)?;
                         at = to;
                     }
                     while at < to && !self.leaving {
                         self.set(*counter, |_, _| at);
-                        let is_tail = *step > 1 && (to - at <= *step || at < from);
-                        self.stmts(if is_tail { tail } else { body })?;
+                        let is_epilogue = *step > 1 && (to - at <= *step || at < from);
+                        self.stmts(if is_epilogue { epilogue } else { body })?;
                         at = at.saturating_add(*step);
                     }
                     if *step > 1 && self.leaving && self.left.is_none() {
@@ -501,7 +507,7 @@ impl Run<'_> {
                         let mut at = self.stop.replace(to).unwrap_or(from).max(from);
                         while at < to && !self.leaving {
                             self.set(*counter, |_, _| at);
-                            self.stmts(rest)?;
+                            self.stmts(scalar_epilogue)?;
                             at += 1;
                         }
                     }
@@ -509,7 +515,7 @@ impl Run<'_> {
                     self.stop = around;
                 }
             }
-            StmtKind::Rehearse { body } => self.rehearse(body)?,
+            StmtKind::DryRun { body } => self.dry_run(body)?,
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
                 true => self.stmts(then)?,
                 false => self.stmts(other)?,
@@ -556,14 +562,14 @@ impl Run<'_> {
     }
 
     /// Makes a dry run of statements, and executes them unless the iteration was rolled back.
-    fn rehearse(&mut self, body: &[Stmt]) -> Result<(), Fault> {
-        let rehearsal = rehearsal(self.tile, body);
-        let rehearsal = rehearsal.map_err(|why| Fault {
+    fn dry_run(&mut self, body: &[Stmt]) -> Result<(), Fault> {
+        let dry_run = dry_run(self.tile, body);
+        let dry_run = dry_run.map_err(|why| Fault {
             what: why.to_string(),
         })?;
         let steps = |run: &Self| run.turn.as_ref().map(|turn| turn.rest);
         let before = (self.values.clone(), steps(self));
-        self.stmts(&rehearsal)?;
+        self.stmts(&dry_run)?;
         if self.leaving {
             return Ok(());
         }
@@ -572,13 +578,13 @@ impl Run<'_> {
         if let (Some(turn), Some(rest)) = (&mut self.turn, before.1) {
             turn.rest = rest;
         }
-        self.rehearsed = true;
+        self.dry_run_passed = true;
         self.stmts(body)?;
-        self.rehearsed = false;
+        self.dry_run_passed = false;
         match steps(self) == after {
             true => Ok(()),
             false => Err(Fault {
-                what: "other steps are taken than were rehearsed".to_string(),
+                what: "other steps are taken than in the dry run".to_string(),
             }),
         }
     }
@@ -587,18 +593,20 @@ impl Run<'_> {
     fn enter_segment(
         &mut self,
         (size, step): (u64, u64),
-        once: bool,
-        rooms: &[((Var, Operand), bool)],
+        single_trip: bool,
+        capacities: &[((Var, Operand), bool)],
     ) -> Result<bool, Fault> {
-        let turns = size.max(u64::from(once)).checked_next_multiple_of(step);
-        let room = |((array, index), whole): &((Var, Operand), bool)| {
-            let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
+        let turns = size
+            .max(u64::from(single_trip))
+            .checked_next_multiple_of(step);
+        let capacity = |((array, index), whole): &((Var, Operand), bool)| {
+            let capacity = (self.world.length(*array)).saturating_sub(self.scalar(*index));
             match whole {
-                true => turns.is_some_and(|turns| room >= turns),
-                false => room >= size,
+                true => turns.is_some_and(|turns| capacity >= turns),
+                false => capacity >= size,
             }
         };
-        let fits = rooms.iter().all(room);
+        let fits = capacities.iter().all(capacity);
         let Some(turn) = &mut self.turn else {
             return Ok(false);
         };
@@ -606,9 +614,9 @@ impl Run<'_> {
             turn.rest -= size;
             return Ok(true);
         }
-        if self.rehearsed {
+        if self.dry_run_passed {
             return Err(Fault {
-                what: "a segment does not fit that was rehearsed".to_string(),
+                what: "a segment does not fit that had a dry run".to_string(),
             });
         }
         self.values = std::mem::take(&mut turn.before);

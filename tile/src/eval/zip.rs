@@ -26,7 +26,7 @@ pub fn zip(zip: &Zip, most: u64, world: &mut dyn World) -> Result<Left, Fault> {
             ..Buffered::default()
         }
     };
-    let mut run = Run {
+    let mut run = ZipRun {
         sides: zip.sides.iter().map(begin).collect(),
         at: world.scalar(zip.counter),
         zip,
@@ -60,7 +60,7 @@ struct Buffered {
     buffers: FxHashMap<Var, Vec<u64>>,
 }
 
-struct Run<'r> {
+struct ZipRun<'r> {
     zip: &'r Zip,
     world: &'r mut dyn World,
     sides: Vec<Buffered>,
@@ -72,7 +72,7 @@ struct Run<'r> {
     trapped: bool,
 }
 
-impl Run<'_> {
+impl ZipRun<'_> {
     fn word(&self, a: Atom) -> u64 {
         match a {
             Atom::Const(c) => c.bits,

@@ -74,7 +74,7 @@ impl Sum {
 ///
 /// One sum changes by one in each step of the counter. The other is invariant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Asked {
+pub struct Comparison {
     /// The sum that follows the counter.
     pub moving: Sum,
     /// The invariant bound.
@@ -83,7 +83,7 @@ pub struct Asked {
     pub inclusive: bool,
 }
 
-impl Asked {
+impl Comparison {
     /// Returns the answer and the number of steps for which it stays the same. `down` tells whether
     /// `moving` decreases with the counter.
     fn answer(&self, down: bool, word: impl Fn(Var) -> u64) -> (bool, u64) {
@@ -111,7 +111,7 @@ pub enum Entry {
     /// Limits steps to the elements of the array from the index on. If the index decreases with the
     /// counter, the elements up to it count. The index is the counter, a count that grows by at
     /// most one per step, or a sum over the counter.
-    Room {
+    Capacity {
         /// The array.
         array: Var,
         /// The counter, the count, or the sum.
@@ -121,7 +121,7 @@ pub enum Entry {
     /// wanted one.
     Keeps {
         /// The comparison.
-        asked: Asked,
+        comparison: Comparison,
         /// The wanted answer, if any.
         holds: Option<bool>,
     },
@@ -151,7 +151,7 @@ impl Entry {
         length: impl Fn(Var) -> u64,
     ) -> u64 {
         match self {
-            Entry::Room { array, index } => {
+            Entry::Capacity { array, index } => {
                 let (at, length) = (index.value(word), length(*array));
                 match index.times(counter) < 0 {
                     true if at < length => at + 1,
@@ -159,8 +159,8 @@ impl Entry {
                     false => length.saturating_sub(at),
                 }
             }
-            Entry::Keeps { asked, holds } => {
-                let (answer, same) = asked.answer(asked.moving.times(counter) < 0, word);
+            Entry::Keeps { comparison, holds } => {
+                let (answer, same) = comparison.answer(comparison.moving.times(counter) < 0, word);
                 match holds.is_none_or(|holds| holds == answer) {
                     true => same,
                     false => 0,
@@ -180,7 +180,7 @@ pub enum Proof {
     /// buffer, the entry limits the range to the buffer's size.
     Entry(usize),
     /// The index is in the enclosing segment, and its numbered capacity check covers the array.
-    Room(usize),
+    Capacity(usize),
     /// The indices are literals within memory of known size.
     Literal,
 }
@@ -189,7 +189,7 @@ impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Proof::Entry(i) => write!(f, "by ({})", letter(*i)),
-            Proof::Room(i) => write!(f, "by room {i}"),
+            Proof::Capacity(i) => write!(f, "by capacity {i}"),
             Proof::Literal => write!(f, "by size"),
         }
     }

@@ -20,15 +20,15 @@
 //!
 //! * Each unchecked access names its [`Proof`]. [`verify`](crate::verify) checks the proof.
 
+mod dry_run;
 mod entry;
-mod rehearse;
 mod rename;
 mod stmt;
 mod zip;
 
+pub use dry_run::dry_run;
 pub(crate) use entry::letter;
-pub use entry::{Asked, Entry, Proof, Sum};
-pub use rehearse::rehearsal;
+pub use entry::{Comparison, Entry, Proof, Sum};
 pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, changed, each_stmt, named};
 pub use zip::{Side, Zip};
 
@@ -200,7 +200,7 @@ pub struct Tile {
 
 /// Describes arrays whose capacity a segment checks from one index on.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub struct CapacityCheck {
     /// The first index.
     pub at: Operand,
     /// Whether the capacity must cover whole iterations, not only the segment's steps.
@@ -233,21 +233,25 @@ impl Tile {
     ///
     /// `from` is the segment's first index. Packed writes at a count store extra elements past the
     /// packed ones, so they need the capacity of whole iterations.
-    pub fn asks_whole_turns(&self, from: Operand, room: Operand) -> bool {
+    pub fn asks_whole_turns(&self, from: Operand, capacity: Operand) -> bool {
         let counts = |v: Value| self.value(v).origin.is_state();
-        room != from && room.value().is_some_and(counts)
+        capacity != from && capacity.value().is_some_and(counts)
     }
 
     /// Groups a segment's capacity checks by index.
     ///
     /// `from` is the segment's first index. Arrays checked at the same index share one check; the
     /// shortest array decides.
-    pub fn rooms_by_place(&self, from: Operand, rooms: &[(Var, Operand)]) -> Vec<Room> {
-        let mut all: Vec<Room> = Vec::new();
-        for (array, at) in rooms {
-            match all.iter_mut().find(|room| room.at == *at) {
-                Some(room) => room.arrays.push(*array),
-                None => all.push(Room {
+    pub fn capacities_by_place(
+        &self,
+        from: Operand,
+        capacities: &[(Var, Operand)],
+    ) -> Vec<CapacityCheck> {
+        let mut all: Vec<CapacityCheck> = Vec::new();
+        for (array, at) in capacities {
+            match all.iter_mut().find(|capacity| capacity.at == *at) {
+                Some(capacity) => capacity.arrays.push(*array),
+                None => all.push(CapacityCheck {
                     at: *at,
                     whole: self.asks_whole_turns(from, *at),
                     arrays: vec![*array],
@@ -393,7 +397,7 @@ impl Tile {
         }
         for entry in &self.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Capacity { .. } | Entry::Keeps { .. } => {}
                 Entry::Most(_) | Entry::Before(_) | Entry::Runs(_) => {}
                 Entry::Whole(steps) => count &= !(steps - 1),
                 Entry::Aligned(steps) if word(self.counter) & (steps - 1) == 0 => {}
@@ -420,7 +424,7 @@ fn asks_for_steps(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|s| match &s.kind {
         StmtKind::Segment { again, .. } => !again,
         StmtKind::If { then, other, .. } => asks_for_steps(then) && asks_for_steps(other),
-        StmtKind::Rehearse { body } => asks_for_steps(body),
+        StmtKind::DryRun { body } => asks_for_steps(body),
         _ => false,
     })
 }

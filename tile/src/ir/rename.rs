@@ -130,20 +130,22 @@ impl StmtKind {
                 counter,
                 from,
                 to,
-                rooms,
+                capacities,
                 body,
-                tail,
-                rest,
+                epilogue,
+                scalar_epilogue,
                 ..
             } => {
                 f(counter);
                 operand(from, f);
                 operand(to, f);
-                rooms.iter_mut().for_each(|(_, index)| operand(index, f));
-                let inner = body.iter_mut().chain(tail).chain(rest);
+                capacities
+                    .iter_mut()
+                    .for_each(|(_, index)| operand(index, f));
+                let inner = body.iter_mut().chain(epilogue).chain(scalar_epilogue);
                 inner.for_each(|s| s.kind.each_value_mut(f));
             }
-            StmtKind::Rehearse { body } => {
+            StmtKind::DryRun { body } => {
                 body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
             }
             StmtKind::If { cond, then, other } => {

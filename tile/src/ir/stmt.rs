@@ -327,24 +327,24 @@ pub enum StmtKind {
         /// The loop body.
         body: Vec<Stmt>,
     },
-    /// `segment i in a .. b room x at i`: the steps of an inner rate within one step of the range's
+    /// `segment i in a .. b capacity x at i`: the steps of an inner rate within one step of the range's
     /// loop. The bodies define the counter. These steps count towards the span. A segment fits if
     /// the tile may take all of its steps and one more, and each array has the capacity for them.
     /// If it does not fit, the enclosing step is rolled back: its state is restored and the range
     /// ends there.
     ///
     /// `segment i in a .. b step s`: each iteration takes `s` steps. The last iteration may have
-    /// fewer and runs in `tail`. There, accesses that rely on a capacity check are masked to the
+    /// fewer and runs in `epilogue`. There, accesses that rely on a capacity check are masked to the
     /// remaining steps.
     ///
     /// `segment i in a .. b step s aligned`: iterations begin at multiples of `s`. The first
-    /// iteration may then also be partial. It begins before the segment does and runs in `tail`.
+    /// iteration may then also be partial. It begins before the segment does and runs in `epilogue`.
     ///
-    /// An iteration of several steps may exit before it has any effect. `rest` then takes its steps
+    /// An iteration of several steps may exit before it has any effect. `scalar_epilogue` then takes its steps
     /// and all later ones one by one.
     ///
-    /// `segment i in a .. b step s once`: a single trip. All steps fit in one iteration, which runs
-    /// in `tail`, even if there are no steps.
+    /// `segment i in a .. b step s single`: a single trip. All steps fit in one iteration, which runs
+    /// in `epilogue`, even if there are no steps.
     ///
     /// `segment i in a .. b again`: repeats a segment that already fitted in this iteration. Its
     /// steps do not count a second time.
@@ -360,7 +360,7 @@ pub enum StmtKind {
         /// Whether iterations begin at multiples of the step.
         aligned: bool,
         /// Whether there is exactly one iteration.
-        once: bool,
+        single_trip: bool,
         /// Whether it repeats an earlier segment.
         again: bool,
         /// Capacity checks: arrays and first indices. From each index on, the array must have as
@@ -368,21 +368,21 @@ pub enum StmtKind {
         /// [`asks_whole_turns`](super::Tile::asks_whole_turns) says so, whole iterations must fit.
         /// An index is the segment's begin, a count that grows by at most one per step, or the
         /// counter plus an invariant distance. For aligned iterations it is the first.
-        rooms: Vec<(Var, Operand)>,
+        capacities: Vec<(Var, Operand)>,
         /// The body of a full iteration. With several steps per iteration, it excludes the last
         /// one.
         body: Vec<Stmt>,
         /// The epilogue: the body of a partial or last iteration.
-        tail: Vec<Stmt>,
+        epilogue: Vec<Stmt>,
         /// The scalar epilogue: runs each step after an iteration that exited, if iterations have
         /// several steps.
-        rest: Vec<Stmt>,
+        scalar_epilogue: Vec<Stmt>,
     },
-    /// `rehearse { .. }`: runs its body only if all of its segments fit. A dry run first executes a
-    /// copy without side effects ([`rehearsal`](super::rehearsal)). If a segment does not fit, the
+    /// `dryrun { .. }`: runs its body only if all of its segments fit. A dry run first executes a
+    /// copy without side effects ([`dry_run`](super::dry_run)). If a segment does not fit, the
     /// iteration is rolled back. The real execution does not check the segments a second time.
     /// Definitions in the body stay visible after it.
-    Rehearse {
+    DryRun {
         /// The body.
         body: Vec<Stmt>,
     },
@@ -410,10 +410,13 @@ impl StmtKind {
     /// Returns the nested bodies, in order.
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
-            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => vec![body],
+            StmtKind::For { body, .. } | StmtKind::DryRun { body } => vec![body],
             StmtKind::Segment {
-                body, tail, rest, ..
-            } => vec![body, tail, rest],
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
+            } => vec![body, epilogue, scalar_epilogue],
             StmtKind::If { then, other, .. } => vec![then, other],
             StmtKind::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),
@@ -448,7 +451,7 @@ impl StmtKind {
             | StmtKind::Sort { .. }
             | StmtKind::Trap { .. }
             | StmtKind::Leave { .. }
-            | StmtKind::Rehearse { .. }
+            | StmtKind::DryRun { .. }
             | StmtKind::If { .. }
             | StmtKind::While { .. } => None,
         }
@@ -485,7 +488,9 @@ impl StmtKind {
             | StmtKind::Put { array, .. }
             | StmtKind::Length { array, .. } => f(*array, true),
             StmtKind::Sort { arrays, .. } => arrays.iter().for_each(|a| f(*a, true)),
-            StmtKind::Segment { rooms, .. } => rooms.iter().for_each(|(a, _)| f(*a, true)),
+            StmtKind::Segment { capacities, .. } => {
+                capacities.iter().for_each(|(a, _)| f(*a, true))
+            }
             kind => {
                 if let Some(Memory::Array(array)) = kind.memory() {
                     f(array, false);
@@ -547,7 +552,7 @@ impl StmtKind {
                 f(*value);
                 f(*under);
             }
-            StmtKind::Length { .. } | StmtKind::Rehearse { .. } => {}
+            StmtKind::Length { .. } | StmtKind::DryRun { .. } => {}
             StmtKind::Sort { rows, .. } => f(*rows),
             StmtKind::Count { of, .. }
             | StmtKind::Any { of, .. }
@@ -578,11 +583,14 @@ impl StmtKind {
                 f(*to);
             }
             StmtKind::Segment {
-                from, to, rooms, ..
+                from,
+                to,
+                capacities,
+                ..
             } => {
                 f(*from);
                 f(*to);
-                rooms.iter().for_each(|(_, index)| f(*index));
+                capacities.iter().for_each(|(_, index)| f(*index));
             }
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => f(*cond),
         }

@@ -1,9 +1,9 @@
 //! Runs side by side, each in a lane of its own.
 //!
-//! An operator that only associates joins the elements of a run from left to right, and runs in order: within a run each step
-//! waits for the one before. But every run begins at the identity, whatever came before it. So each lane of a vector takes a
-//! run, and what the lanes come to is joined in order. The elements of one step lie a run apart: some steps' are brought
-//! together at a time.
+//! An operator that only associates joins the elements of a run from left to right, and runs in order: within a run
+//! each step waits for the one before. But every run begins at the identity, whatever came before it. So each lane of a
+//! vector takes a run, and what the lanes come to is joined in order. The elements of one step lie a run apart: some
+//! steps' are brought together at a time.
 //!
 //! ```text
 //! for strip in from .. end step 1024
@@ -16,8 +16,8 @@
 //!     lanes acc[0] = lanes acc[0] (+) acc_runs[run]
 //! ```
 //!
-//! States often begin with a flag that says whether they hold anything: it is known, not computed, to be unset in the first
-//! step of a run, and set in all others. So the first steps have code of their own.
+//! States often begin with a flag that says whether they hold anything: it is known, not computed, to be unset in the
+//! first step of a run, and set in all others. So the first steps have code of their own.
 
 use super::Lower;
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
@@ -61,7 +61,7 @@ impl Lower<'_, '_> {
         let folded = self.folded();
         let far = self.far(run);
         let mut runs = Runs::default();
-        for a in self.sweep.in_step().into_iter().take(MOST) {
+        for a in self.inner_loop.in_step().into_iter().take(MOST) {
             let program = self.region.program;
             let shape = Shape::of(program.ty(a).elem(), ACROSS * self.lanes);
             let name = format!("{}_across", program.name(a));
@@ -116,7 +116,7 @@ impl Lower<'_, '_> {
                 }
             })
         };
-        self.sweep.groups.iter().flat_map(of).collect()
+        self.inner_loop.groups.iter().flat_map(of).collect()
     }
 
     /// How far each lane's run is from the first one.
@@ -157,8 +157,8 @@ impl Lower<'_, '_> {
         let buffers = self.runs.iter().flat_map(|r| &r.buffers);
         let buffers: Vec<(Var, Value)> = buffers.map(|(array, into)| (*array, *into)).collect();
         for (array, into) in buffers {
-            // There is room for what is read in step.
-            let Some(proof) = self.proofs.get(&(array, self.sweep.counter)).copied() else {
+            // There is capacity for what is read in step.
+            let Some(proof) = self.proofs.get(&(array, self.inner_loop.counter)).copied() else {
                 continue;
             };
             self.push(StmtKind::Across {
@@ -183,7 +183,8 @@ impl Lower<'_, '_> {
         self.for_(one, some, 1, false, body);
     }
 
-    /// One step of all runs: by its number, and where in the first run the first of those is that were brought together.
+    /// One step of all runs: by its number, and where in the first run the first of those is that were brought
+    /// together.
     fn one_step(
         &mut self,
         one: Operand,
@@ -199,7 +200,11 @@ impl Lower<'_, '_> {
                 self.op("place", Ty::U64, Op::Mul, &[one, lanes])
             }
         };
-        let name = self.region.program.name(self.sweep.counter).to_string();
+        let name = self
+            .region
+            .program
+            .name(self.inner_loop.counter)
+            .to_string();
         let at = match one {
             Operand::Const(_) => at,
             one => self.op(&name, Ty::U64, Op::Add, &[at, one]),
@@ -248,8 +253,8 @@ impl Lower<'_, '_> {
         let lanes = std::mem::replace(&mut self.lanes, 1);
         (self.at, self.positions) = (None, None);
         self.known.clear();
-        let sweep = self.sweep;
-        for g in &sweep.groups {
+        let inner_loop = self.inner_loop;
+        for g in &inner_loop.groups {
             let group = &self.region.program.groups[g.index()];
             let folded = || folded.iter().filter(|f| f.group == *g);
             let before: Vec<Operand> = folded().map(|f| self.before(f.var)).collect();
@@ -315,7 +320,7 @@ impl Lower<'_, '_> {
 
     /// Reads what was brought together of an array, if it is read in step. Whether it is.
     pub(super) fn read_across(&mut self, v: Var, array: Var, index: Atom) -> bool {
-        let in_step = index == Atom::Var(self.sweep.counter);
+        let in_step = index == Atom::Var(self.inner_loop.counter);
         let Some(runs) = self.runs.as_ref().filter(|_| in_step) else {
             return false;
         };

@@ -1,8 +1,8 @@
-//! What is known where comparisons with the counter keep their answers: entries that say so, accesses at a distance from the
-//! counter, and what follows from the answers.
+//! What is known where comparisons with the counter keep their answers: entries that say so, accesses at a distance
+//! from the counter, and what follows from the answers.
 
 use super::Lower;
-use crate::ir::{Asked, Entry, Operand, Origin, Proof, Shape, Sum};
+use crate::ir::{Comparison, Entry, Operand, Origin, Proof, Shape, Sum};
 use crate::region::{Case, Def, Test};
 use loop_lang::ir::{Atom, Stmt, Var};
 use loop_lang::op::Op;
@@ -19,7 +19,7 @@ pub(super) enum Known<'r> {
     UpTo(&'r [Test], &'r Case),
 }
 
-/// A value as a sum of what is known before the sweep, and its counter.
+/// A value as a sum of what is known before the innermost loop, and its counter.
 pub(super) fn sum(case: &Case, a: Atom) -> Sum {
     match (case.def(a), a) {
         (Some(Def::Sum(a, b)), _) => sum(case, a).plus(1, &sum(case, b)),
@@ -30,8 +30,8 @@ pub(super) fn sum(case: &Case, a: Atom) -> Sum {
     }
 }
 
-pub(super) fn asked(case: &Case, test: &Test) -> Asked {
-    Asked {
+pub(super) fn comparison(case: &Case, test: &Test) -> Comparison {
+    Comparison {
         moving: sum(case, test.moving),
         edge: sum(case, test.edge),
         inclusive: test.inclusive,
@@ -46,7 +46,7 @@ impl Lower<'_, '_> {
             Known::Case(case) => case,
             Known::UpTo(stops, defs) => {
                 let stop = |test| Entry::Keeps {
-                    asked: asked(defs, test),
+                    comparison: comparison(defs, test),
                     holds: None,
                 };
                 self.tile.entries.extend(stops.iter().map(stop));
@@ -54,14 +54,14 @@ impl Lower<'_, '_> {
             }
         };
         let keep = |test: &Test| Entry::Keeps {
-            asked: asked(case, test),
+            comparison: comparison(case, test),
             holds: Some(test.holds),
         };
         self.tile.entries.extend(case.tests.iter().map(keep));
-        for room in &case.rooms {
-            let entry = Entry::Room {
-                array: room.array,
-                index: sum(case, Atom::Var(room.index)),
+        for capacity in &case.capacities {
+            let entry = Entry::Capacity {
+                array: capacity.array,
+                index: sum(case, Atom::Var(capacity.index)),
             };
             let known = self.tile.entries.iter().position(|e| *e == entry);
             let at = known.unwrap_or(self.tile.entries.len());
@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
                 self.tile.entries.push(entry);
             }
             self.proofs
-                .entry((room.array, room.index))
+                .entry((capacity.array, capacity.index))
                 .or_insert(Proof::Entry(at));
         }
     }
@@ -88,8 +88,8 @@ impl Lower<'_, '_> {
 
     /// Whether an index goes down with the counter.
     pub(super) fn is_down(&self, v: Var) -> bool {
-        let mut rooms = self.case().into_iter().flat_map(|case| &case.rooms);
-        rooms.any(|room| room.index == v && room.down)
+        let mut capacities = self.case().into_iter().flat_map(|case| &case.capacities);
+        capacities.any(|capacity| capacity.index == v && capacity.down)
     }
 
     /// The answer to a condition that is known.
@@ -111,9 +111,9 @@ impl Lower<'_, '_> {
             return false;
         };
         self.stays(v, same);
-        // What has a room goes on from where that begins.
+        // What has a capacity goes on from where that begins.
         let first = self.first_of(same);
-        if let Some(first) = first.filter(|_| !self.rooms.begins_at(v)) {
+        if let Some(first) = first.filter(|_| !self.capacities.begins_at(v)) {
             self.firsts.insert(v, first);
         }
         true
@@ -122,7 +122,7 @@ impl Lower<'_, '_> {
     /// What a value at a distance from the counter is in the first lane.
     pub(super) fn first_of(&mut self, a: Atom) -> Option<Operand> {
         match a {
-            Atom::Var(v) if v == self.sweep.counter => self.at,
+            Atom::Var(v) if v == self.inner_loop.counter => self.at,
             Atom::Var(v) if self.firsts.contains_key(&v) => self.firsts.get(&v).copied(),
             a => {
                 let now = self.operand(a);

@@ -52,7 +52,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         | StmtKind::Leave { .. }
         | StmtKind::For { .. }
         | StmtKind::Segment { .. }
-        | StmtKind::Rehearse { .. }
+        | StmtKind::DryRun { .. }
         | StmtKind::While { .. } => true,
         // What tells whether nothing is to be done is needed by nobody.
         StmtKind::If { then, other, .. } => {
@@ -66,13 +66,16 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
 fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
     for s in stmts.iter_mut() {
         match &mut s.kind {
-            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => keep(tile, body, needed),
+            StmtKind::For { body, .. } | StmtKind::DryRun { body } => keep(tile, body, needed),
             StmtKind::Segment {
-                body, tail, rest, ..
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
             } => {
                 keep(tile, body, needed);
-                keep(tile, tail, needed);
-                keep(tile, rest, needed);
+                keep(tile, epilogue, needed);
+                keep(tile, scalar_epilogue, needed);
             }
             StmtKind::If { then, other, .. } => {
                 keep(tile, then, needed);

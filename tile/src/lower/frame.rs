@@ -27,7 +27,7 @@ impl Lower<'_, '_> {
     pub(super) fn turns_of_range(&mut self, lanes: &[(GroupId, Var)]) {
         let outer = std::mem::take(&mut self.out);
         let program = self.region.program;
-        let name = program.name(self.sweep.counter).to_string();
+        let name = program.name(self.inner_loop.counter).to_string();
         let range = self.range();
         let step = self.granule();
         if step == 1 {
@@ -38,7 +38,7 @@ impl Lower<'_, '_> {
             self.for_(counter, range, 1, false, body);
         } else {
             let counter = self.add("strip", Shape::scalar(Ty::U64), Origin::Let);
-            if self.asks_once() {
+            if self.tests_once() {
                 self.all_go_on(counter);
             }
             let asks = std::mem::take(&mut self.out);
@@ -57,7 +57,11 @@ impl Lower<'_, '_> {
 
     /// A vector begins, or a step, at a place of a turn: its counters.
     pub(super) fn vector_at(&mut self, turn: Value, place: Operand) {
-        let name = self.region.program.name(self.sweep.counter).to_string();
+        let name = self
+            .region
+            .program
+            .name(self.inner_loop.counter)
+            .to_string();
         let at = self.op(&name, Ty::U64, Op::Add, &[turn.into(), place]);
         (self.at, self.turn) = (Some(at), Some((turn.into(), place)));
         if self.lanes == 1 {
@@ -102,16 +106,16 @@ impl Lower<'_, '_> {
         let scalar = Shape::scalar(Ty::U64);
         self.add("from", scalar, Origin::From);
         self.add("end", scalar, Origin::End);
-        let mut rooms: Vec<(Var, Var)> = self.sweep.proven.iter().copied().collect();
+        let mut capacities: Vec<(Var, Var)> = self.inner_loop.proven.iter().copied().collect();
         if self.lanes > 1 {
-            rooms.extend(&self.sweep.scarce);
+            capacities.extend(&self.inner_loop.scarce);
         }
-        rooms.retain(|(_, index)| !self.is_carried_inside(self.nest, *index));
-        rooms.sort();
-        for (array, index) in rooms {
+        capacities.retain(|(_, index)| !self.is_carried_inside(self.nest, *index));
+        capacities.sort();
+        for (array, index) in capacities {
             let proof = Proof::Entry(self.tile.entries.len());
             self.proofs.insert((array, index), proof);
-            self.tile.entries.push(Entry::Room {
+            self.tile.entries.push(Entry::Capacity {
                 array,
                 index: Sum::of(index),
             });
@@ -120,7 +124,7 @@ impl Lower<'_, '_> {
         let step = self.granule();
         if step > 1 {
             self.tile.entries.push(Entry::Whole(step));
-            let lanes = self.sweep.roles.values().filter_map(|r| match r {
+            let lanes = self.inner_loop.roles.values().filter_map(|r| match r {
                 Role::Lanes(l) if self.in_registers(*l) => Some(u64::from(*l)),
                 Role::Lanes(_) => Some(step),
                 Role::Scan(block) if self.lanes > 1 => Some(u64::from(*block)),
@@ -132,12 +136,12 @@ impl Lower<'_, '_> {
                 self.tile.entries.push(Entry::Aligned(lanes));
             }
         }
-        let least = self.schedule.streams(self.sweep.rate);
+        let least = self.schedule.streams(self.inner_loop.rate);
         self.tile.stream = least.filter(|_| self.proves_all()).map(|least| Stream {
             least,
-            arrays: streamed(self.region, self.schedule, self.sweep),
+            arrays: streamed(self.region, self.schedule, self.inner_loop),
         });
-        let mut carried: Vec<Var> = self.sweep.carried.iter().copied().collect();
+        let mut carried: Vec<Var> = self.inner_loop.carried.iter().copied().collect();
         carried.extend(
             self.group_vars(|order| matches!(order, Order::Prefix(_)))
                 .map(|(_, v)| v),
@@ -166,7 +170,7 @@ impl Lower<'_, '_> {
             self.next = self.waiting();
             return;
         }
-        self.begin_chain();
+        self.begin_recurrence();
         for (g, v) in lanes {
             let Order::Lanes(of) = program.groups[g.index()].order else {
                 continue;
@@ -180,7 +184,7 @@ impl Lower<'_, '_> {
             self.carried.insert(*v, register);
             self.copy(Memory::Lanes(*v), Memory::Register(register), shape);
         }
-        self.begin_quick();
+        self.begin_fast_min_max();
         self.widen();
         self.start_joins();
     }
@@ -188,7 +192,7 @@ impl Lower<'_, '_> {
     /// Registers for what vectors join, with nothing joined.
     pub(super) fn start_joins(&mut self) {
         let program = self.region.program;
-        let joins: Vec<(Var, Op)> = (self.sweep.roles.iter())
+        let joins: Vec<(Var, Op)> = (self.inner_loop.roles.iter())
             .filter_map(|(v, role)| match role {
                 Role::Join(op, _) => Some((*v, *op)),
                 _ => None,
@@ -216,15 +220,15 @@ impl Lower<'_, '_> {
                 self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
             }
         }
-        self.end_chain();
+        self.end_recurrence();
         self.narrow();
         self.end_joins();
     }
 
     /// What vectors have joined.
     pub(super) fn end_joins(&mut self) {
-        let sweep = self.sweep;
-        for (v, role) in &sweep.roles {
+        let inner_loop = self.inner_loop;
+        for (v, role) in &inner_loop.roles {
             if let Role::Join(op, _) = role {
                 let (state, sums) = (self.carried[v], self.next[v]);
                 let shape = self.tile.shape(state);
@@ -252,7 +256,7 @@ impl Lower<'_, '_> {
             Some(nest) => self.parts(nest),
             None => self.straight(),
         }
-        self.chain_of(None);
+        self.recurrence_of(None);
         self.counts(None);
         if self.lanes == 1 {
             self.take_effect();
@@ -264,7 +268,7 @@ impl Lower<'_, '_> {
     pub(super) fn waiting(&mut self) -> FxHashMap<Var, Value> {
         let (program, facts) = (self.region.program, &self.region.facts);
         let mut waiting: Vec<Var> = self.carried.keys().copied().collect();
-        waiting.retain(|v| facts.waits(Some(self.sweep.rate), *v));
+        waiting.retain(|v| facts.waits(Some(self.inner_loop.rate), *v));
         waiting.sort();
         let register = |v: &Var| {
             let shape = Shape::scalar(program.ty(*v).elem());
@@ -298,7 +302,7 @@ impl Lower<'_, '_> {
     /// segment its counter does.
     pub(super) fn exits(&mut self) {
         let at = self.at.unwrap_or(Lower::u64(0));
-        for exit in &self.sweep.exits {
+        for exit in &self.inner_loop.exits {
             let unless = self.operand(*exit);
             let Some(stop) = self.stop else {
                 self.push(StmtKind::Leave { at, unless });
@@ -318,11 +322,11 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The blocks of the sweep, in order.
+    /// The blocks of the innermost loop, in order.
     pub(super) fn straight(&mut self) {
         self.go_on();
         self.run_from(None);
-        for at in 0..self.sweep.steps.len() {
+        for at in 0..self.inner_loop.steps.len() {
             // Behind the guard, which comes first.
             if at == 1 && self.lanes == 1 {
                 self.exits();
@@ -331,9 +335,9 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A step of the sweep.
+    /// A step of the innermost loop.
     pub(super) fn at_step(&mut self, at: usize) {
-        match self.sweep.steps[at] {
+        match self.inner_loop.steps[at] {
             Step::Block(_) if self.admits_none() => {}
             Step::Block(_) => self.tops(at),
             Step::Enter(i) => self.enter(at, i),
@@ -341,10 +345,10 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The statements of a step of the sweep that are in no region.
+    /// The statements of a step of the innermost loop that are in no region.
     pub(super) fn tops(&mut self, at: usize) {
-        let sweep = self.sweep;
-        for s in sweep.tops(at) {
+        let inner_loop = self.inner_loop;
+        for s in inner_loop.tops(at) {
             if !self.is_elsewhere(s.id) {
                 self.stmt(s.stmt);
                 self.run_behind(s.stmt);

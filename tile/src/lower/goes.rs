@@ -1,5 +1,5 @@
-//! Whether vectors go on, where a guard has exits: while all of their steps do. Else the tile is left before the vector, or
-//! before the turn that it is in, and the steps are taken one by one.
+//! Whether vectors go on, where a guard has exits: while all of their steps do. Else the tile is left before the
+//! vector, or before the turn that it is in, and the steps are taken one by one.
 
 use super::Lower;
 use crate::ir::{Operand, Origin, Shape, StmtKind, Value};
@@ -9,10 +9,11 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Lower<'_, '_> {
-    /// Whether it is asked once for all vectors of a turn, as always in segments: these are left only where a turn begins.
-    pub(super) fn asks_once(&self) -> bool {
-        let segment = self.nest.is_some() && !self.sweep.exits.is_empty();
-        self.lanes > 1 && (segment || self.schedule.asks(self.sweep.rate))
+    /// Whether it is asked once for all vectors of a turn, as always in segments: these are left only where a turn
+    /// begins.
+    pub(super) fn tests_once(&self) -> bool {
+        let segment = self.nest.is_some() && !self.inner_loop.exits.is_empty();
+        self.lanes > 1 && (segment || self.schedule.asks(self.inner_loop.rate))
     }
 
     /// A turn begins: it is left here if one of its vectors does not go on.
@@ -34,14 +35,14 @@ impl Lower<'_, '_> {
         self.leave_unless_all_go(turn.into(), ends, self.granule());
     }
 
-    /// A vector begins: the tile is left here if it does not go on, unless that was asked before. What goes on tells of what
-    /// it follows from.
+    /// A vector begins: the tile is left here if it does not go on, unless that was asked before. What goes on tells of
+    /// what it follows from.
     pub(super) fn go_on(&mut self) {
-        if self.lanes == 1 || self.sweep.exits.is_empty() {
+        if self.lanes == 1 || self.inner_loop.exits.is_empty() {
             return;
         }
         self.early();
-        if !self.asks_once() {
+        if !self.tests_once() {
             let ends = self.ends();
             let at = self.at.unwrap_or(Lower::u64(0));
             self.leave_unless_all_go(at, ends, u64::from(self.lanes));
@@ -56,13 +57,14 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A sub rate begins: what a step must come to that has come so far, for it to go on. What was known of that before.
+    /// A sub rate begins: what a step must come to that has come so far, for it to go on. What was known of that
+    /// before.
     pub(super) fn goes_on_in_subs(&mut self) -> Vec<(Var, Option<Operand>)> {
-        let (facts, sweep) = (&self.region.facts, self.sweep);
+        let (facts, inner_loop) = (&self.region.facts, self.inner_loop);
         let around = self
             .subs
             .iter()
-            .filter_map(|sub| match sweep.steps[sub.step] {
+            .filter_map(|sub| match inner_loop.steps[sub.step] {
                 Step::Enter(i) => Some(facts.blocks[i].block),
                 Step::Block(_) | Step::Leave => None,
             });
@@ -82,10 +84,10 @@ impl Lower<'_, '_> {
 
     /// The statements that tell.
     fn early(&mut self) {
-        let sweep = self.sweep;
+        let inner_loop = self.inner_loop;
         let flags = std::mem::take(&mut self.flags);
         for id in &flags.early {
-            self.stmt(sweep.statements[*id].stmt);
+            self.stmt(inner_loop.statements[*id].stmt);
         }
         self.flags = flags;
     }
@@ -131,18 +133,18 @@ impl Lower<'_, '_> {
 
     /// From here on a truth is known in all lanes, and so is what it follows from. What was known of these before.
     fn holds(&mut self, a: Atom, truth: bool) -> Vec<(Var, Option<Operand>)> {
-        let sweep = self.sweep;
+        let inner_loop = self.inner_loop;
         let mut before = Vec::new();
         let mut open = vec![(a, truth)];
         while let Some((a, truth)) = open.pop() {
-            let Some(v) = a.var().filter(|v| sweep.defs.contains(v)) else {
+            let Some(v) = a.var().filter(|v| inner_loop.defs.contains(v)) else {
                 continue;
             };
             if self.region.program.ty(v) != Type::Scalar(Ty::Bool) {
                 continue;
             }
             before.push((v, self.now.insert(v, Const::bool(truth).into())));
-            let makes = sweep.all_tops().find_map(|s| match &s.stmt.kind {
+            let makes = inner_loop.all_tops().find_map(|s| match &s.stmt.kind {
                 LoopStmt::Let(made, op, args) if *made == v => Some((*op, &args[..])),
                 _ => None,
             });

@@ -46,7 +46,7 @@ impl Lower<'_, '_> {
         by: Option<Combine>,
     ) -> bool {
         let at = index.var().map(|v| (array, v));
-        if !at.is_some_and(|at| self.sweep.joined.contains(&at)) || self.runs.is_some() {
+        if !at.is_some_and(|at| self.inner_loop.joined.contains(&at)) || self.runs.is_some() {
             return false;
         }
         let (Some(proof), Some(at)) = (self.proof(array, index), self.first(index)) else {
@@ -114,8 +114,9 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// What happens where all arrays have an index, step by step. Each array is asked in a condition of its own: compilers then know
-    /// within that no access of it needs to be checked, which they do not from conditions that are joined.
+    /// What happens where all arrays have an index, step by step. Each array is asked in a condition of its own:
+    /// compilers then know within that no access of it needs to be checked, which they do not from conditions that are
+    /// joined.
     fn where_all_have(&mut self, arrays: &[Var], at: Operand, what: impl FnOnce(&mut Self)) {
         let mut conditions: Vec<Operand> = self.mask().into_iter().collect();
         for array in arrays {

@@ -12,8 +12,8 @@ impl Lower<'_, '_> {
     /// The variables of groups with lanes.
     pub(super) fn lane_vars(&self) -> Vec<(GroupId, Var)> {
         let lanes = self.group_vars(|order| order.lanes().is_some());
-        let chained = |v: &Var| self.chain.as_ref().is_some_and(|c| c.vars.contains(v));
-        lanes.filter(|(_, v)| !chained(v)).collect()
+        let recurrent = |v: &Var| self.recurrence.as_ref().is_some_and(|c| c.vars.contains(v));
+        lanes.filter(|(_, v)| !recurrent(v)).collect()
     }
 
     /// The variables of groups of some order.
@@ -22,7 +22,7 @@ impl Lower<'_, '_> {
         of: impl Fn(Order) -> bool,
     ) -> impl Iterator<Item = (GroupId, Var)> {
         let groups = &self.region.program.groups;
-        let some = self.sweep.groups.iter().copied();
+        let some = self.inner_loop.groups.iter().copied();
         let some = some.filter(move |g| of(groups[g.index()].order));
         some.flat_map(|g| groups[g.index()].vars.iter().map(move |v| (g, *v)))
     }
@@ -40,7 +40,7 @@ impl Lower<'_, '_> {
 
     /// Where the lanes of a group's variable are while vectors are taken.
     pub(super) fn lanes_in(&self, v: Var) -> Memory {
-        match self.sweep.roles.get(&v) {
+        match self.inner_loop.roles.get(&v) {
             Some(Role::Lanes(of)) if !self.in_registers(*of) || self.is_shared(v) => {
                 Memory::Lanes(v)
             }
@@ -51,7 +51,7 @@ impl Lower<'_, '_> {
     /// Whether segments share a variable's lanes.
     fn is_shared(&self, v: Var) -> bool {
         let group = self.region.program.group_of(v);
-        let shared = group.is_some_and(|g| is_shared(self.region, self.sweep, g));
+        let shared = group.is_some_and(|g| is_shared(self.region, self.inner_loop, g));
         shared && self.nest.is_some() && !self.held.contains(&v)
     }
 
@@ -93,7 +93,9 @@ impl Lower<'_, '_> {
         let of = match self.region.program.groups[g.index()].order {
             Order::Runs(_) => return Lower::u64(1),
             // A short segment has few lanes of its own; those that it shares are the root's.
-            Order::Lanes(of) if self.nest.is_some() && is_shared(self.region, self.sweep, g) => {
+            Order::Lanes(of)
+                if self.nest.is_some() && is_shared(self.region, self.inner_loop, g) =>
+            {
                 u64::from(of)
             }
             Order::Lanes(of) => u64::from(of.min(self.most)),

@@ -1,22 +1,22 @@
-//! From a sweep and its schedule to a tile.
+//! From an innermost loop and its schedule to a tile.
 //!
-//! The order of the Loop's statements stays. What a schedule says is how many steps each of them does at a time, and how
-//! what is rejected is kept without effect.
+//! The order of the Loop's statements stays. What a schedule says is how many steps each of them does at a time, and
+//! how what is rejected is kept without effect.
 //!
-//! | module | room for |
+//! | module | contents |
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `goes` | whether vectors go on where the guard has exits |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
-//! | `jam` | one segment for several steps of a root |
-//! | `split` | segments in three parts |
-//! | `rooms` | what must be there of the arrays that segments access |
+//! | `unroll_jam` | one segment for several steps of a root |
+//! | `partition` | segments in three parts |
+//! | `capacities` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
-//! | `chain` | what goes from one element to the next, lane by lane |
-//! | `quick` | extrema by one instruction, and again by the rules |
+//! | `recurrence` | what goes from one element to the next, lane by lane |
+//! | `fast_min_max` | extrema by one instruction, and again by the rules |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
 //! | `apart` | runs side by side, each in a lane |
@@ -26,48 +26,47 @@
 //! | `literals` | what is known at a place, and so is not computed |
 //! | `names` | names of values |
 //! | `clean` | what nobody needs goes |
-//! | `distribute` | long bodies in pieces |
+//! | `fission` | long bodies in pieces |
 //! | `zip` | cursors through buffers |
 
 mod apart;
+mod capacities;
 mod cases;
-mod chain;
 mod clean;
-mod distribute;
+mod fast_min_max;
+mod fission;
 mod frame;
 mod goes;
-mod jam;
 mod joins;
 mod lanes;
 mod literals;
 mod names;
 mod nest;
-mod quick;
+mod partition;
+mod recurrence;
 mod regions;
-mod rooms;
 mod runs;
 mod scans;
 mod segment;
-mod split;
 mod stmt;
 mod subs;
+mod unroll_jam;
 mod zip;
 
 pub(crate) use apart::ACROSS;
 pub use zip::zip;
 
 use crate::ir::{
-    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value,
-    rehearsal,
+    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value, dry_run,
 };
-use crate::region::{Case, Chain, Extremum, Flags, Nest, Region, Sweep};
+use crate::region::{Case, Extremum, Flags, InnerLoop, Nest, Recurrence, Region};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
+use capacities::{Capacities, Proofs};
 use cases::Known;
 use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use names::Names;
-use rooms::{Proofs, Rooms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use std::fmt;
@@ -75,13 +74,13 @@ use std::fmt;
 /// Where vectors may not go on, the steps up to a multiple of this are taken one by one.
 const ONE_BY_ONE: u64 = 256;
 
-/// Why a sweep has no tile under a schedule.
+/// Why an innermost loop has no tile under a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoTile {
     /// Decisions that are not legal.
     Illegal(Vec<Refused>),
     /// The tile language has no words for it yet; the state machine does it.
-    NoWords(&'static str),
+    Unsupported(&'static str),
 }
 
 impl fmt::Display for NoTile {
@@ -91,67 +90,74 @@ impl fmt::Display for NoTile {
                 let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
                 f.write_str(&lines.join("; "))
             }
-            NoTile::NoWords(what) => f.write_str(what),
+            NoTile::Unsupported(what) => f.write_str(what),
         }
     }
 }
 
 impl std::error::Error for NoTile {}
 
-/// The tiles of a sweep under a schedule, in the order in which they are tried: one, or, where it is split, one for each
-/// case, or, in vectors that exits end, that for the steps where these may not go on, or, where runs are side by side, that for
-/// what is no whole run.
+/// The tiles of an innermost loop under a schedule, in the order in which they are tried: one, or, where it is
+/// partitioned, one for each case, or, in vectors that exits end, that for the steps where these may not go on, or,
+/// where runs are side by side, that for what is no whole run.
 ///
-/// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
-pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
-    legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
-    sayable(sweep).map_err(NoTile::NoWords)?;
+/// Errors: decisions for the innermost loop that are not legal, an innermost loop that tiles cannot say.
+pub fn tiles(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    schedule: &Schedule,
+) -> Result<Vec<Tile>, NoTile> {
+    legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
+    supported(inner_loop).map_err(NoTile::Unsupported)?;
     let tile = |schedule: &Schedule, known: Known, version: usize| {
-        let mut lower = Lower::of(region, sweep, schedule);
+        let mut lower = Lower::of(region, inner_loop, schedule);
         lower.known_case = known;
         if !matches!(known, Known::Nothing) {
             // Proofs by sums know the loop's variables by their names.
             lower.lengths.clear();
         }
-        lower.quick = schedule.quick(region, sweep);
+        lower.fast_min_max = schedule.fast_min_max(region, inner_loop);
         if lower.lanes > 1 {
             // The judge has seen to it that these are there if they are needed.
-            lower.flags = region.flags(sweep).unwrap_or_default();
-            lower.chain = region.chain(sweep).ok().flatten();
+            lower.flags = region.flags(inner_loop).unwrap_or_default();
+            lower.recurrence = region.recurrence(inner_loop).ok().flatten();
         }
         if version > 0 {
             lower.tile.name += &format!("_{version}");
         }
         lower.write();
-        lower.distribute();
+        lower.fission();
         lower.tile
     };
     let write =
         |schedule: &Schedule, known: Known, version: usize| finish(tile(schedule, known, version));
-    let slowly = schedule.step_by_step(sweep.rate);
-    if let (Some(lanes), Some(run)) = (schedule.runs(sweep.rate), sweep.run(region.program)) {
-        let mut lower = Lower::of(region, sweep, schedule);
+    let slowly = schedule.step_by_step(inner_loop.rate);
+    if let (Some(lanes), Some(run)) = (
+        schedule.runs(inner_loop.rate),
+        inner_loop.run(region.program),
+    ) {
+        let mut lower = Lower::of(region, inner_loop, schedule);
         (lower.lanes, lower.unroll) = (lanes, run);
         lower.write_runs(run);
         // Where no run begins, and where there are too few of them.
         let rest = write(&slowly, Known::Nothing, 1)?;
         return Ok(vec![finish(lower.tile)?, rest]);
     }
-    let is_legal = || legal_in(region, &slowly, sweep).is_ok();
-    if !schedule.splits(sweep.rate) {
-        let case = region.in_segments(sweep);
+    let is_legal = || legal_in(region, &slowly, inner_loop).is_ok();
+    if !schedule.partitions(inner_loop.rate) {
+        let case = region.in_segments(inner_loop);
         let known = case.as_ref().map_or(Known::Nothing, Known::Case);
         let mut tiles = vec![write(schedule, known, 0)?];
-        // Where vectors may not go on, since an exit is near, or little room is left of what it bounds.
+        // Where vectors may not go on, since an exit is near, or little capacity is left of what it bounds.
         let granule = tiles[0].granule();
-        if granule > 1 && !sweep.exits.is_empty() && is_legal() {
+        if granule > 1 && !inner_loop.exits.is_empty() && is_legal() {
             let mut rest = tile(&slowly, Known::Nothing, 1);
             rest.entries.push(Entry::Before(granule.max(ONE_BY_ONE)));
             tiles.push(finish(rest)?);
         }
         return Ok(tiles);
     }
-    let cases = region.cases(sweep);
+    let cases = region.cases(inner_loop);
     let each = (1..).zip(&cases.cases);
     let tiles = each.map(|(k, case)| write(schedule, Known::Case(case), k));
     let mut tiles = tiles.collect::<Result<Vec<Tile>, NoTile>>()?;
@@ -164,37 +170,39 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     Ok(tiles)
 }
 
-/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of a step at a time comes last.
+/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of a step at a time
+/// comes last.
 ///
-/// Errors: decisions for the sweeps in it that are not legal, a nest that tiles cannot say.
+/// Errors: decisions for the innermost loops in it that are not legal, a nest that tiles cannot say.
 pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
-    for sweep in nest.sweeps(region) {
-        legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
+    for inner_loop in nest.inner_loops(region) {
+        legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
     }
-    nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
-    let sweeps = nest.sweeps(region).into_iter();
-    let split = sweeps.filter(|sweep| schedule.splits(sweep.rate));
-    let middles = split.map(|sweep| Some((sweep.rate, region.middle_of_row(sweep)?)));
+    nest::supported(region, nest, schedule).map_err(NoTile::Unsupported)?;
+    let inner_loops = nest.inner_loops(region).into_iter();
+    let partition = inner_loops.filter(|inner_loop| schedule.partitions(inner_loop.rate));
+    let middles =
+        partition.map(|inner_loop| Some((inner_loop.rate, region.middle_of_row(inner_loop)?)));
     let middles: Option<Vec<(RateId, Case)>> = middles.collect();
-    let middles = middles.ok_or(NoTile::NoWords("segments that ask too much"))?;
+    let middles = middles.ok_or(NoTile::Unsupported("segments that ask too much"))?;
     let mut lower = Lower::of(region, &nest.outer, schedule);
     lower.nest = Some(nest);
     lower.middles = &middles;
     lower.write();
     let tile = finish(lower.tile)?;
-    is_rehearsed(&tile).map_err(NoTile::NoWords)?;
-    let steps = schedule.jams(nest.outer.rate);
-    let jammed = steps.and_then(|steps| jam::jam(&tile, steps));
-    let jammed = jammed.and_then(|tile| finish(tile).ok());
-    Ok(jammed.into_iter().chain([tile]).collect())
+    check_dry_runs(&tile).map_err(NoTile::Unsupported)?;
+    let steps = schedule.unroll_jam(nest.outer.rate);
+    let unroll_jammed = steps.and_then(|steps| unroll_jam::unroll_jam(&tile, steps));
+    let unroll_jammed = unroll_jammed.and_then(|tile| finish(tile).ok());
+    Ok(unroll_jammed.into_iter().chain([tile]).collect())
 }
 
-/// Whether what is to be rehearsed can be.
-fn is_rehearsed(tile: &Tile) -> Result<(), &'static str> {
+/// Whether each dry run can be done.
+fn check_dry_runs(tile: &Tile) -> Result<(), &'static str> {
     let mut all = Ok(());
     tile.each_stmt(&mut |s| {
-        if let StmtKind::Rehearse { body } = &s.kind {
-            all = all.and(rehearsal(tile, body).map(|_| ()));
+        if let StmtKind::DryRun { body } = &s.kind {
+            all = all.and(dry_run(tile, body).map(|_| ()));
         }
     });
     all
@@ -203,15 +211,17 @@ fn is_rehearsed(tile: &Tile) -> Result<(), &'static str> {
 /// A tile that is not too deep, without what nobody needs.
 fn finish(mut tile: Tile) -> Result<Tile, NoTile> {
     if tile.depth() > MAX_DEPTH {
-        return Err(NoTile::NoWords("bodies that are in each other too deep"));
+        return Err(NoTile::Unsupported(
+            "bodies that are in each other too deep",
+        ));
     }
     clean::clean(&mut tile);
     Ok(tile)
 }
 
-/// Whether there are words for all that a sweep does.
-fn sayable(sweep: &Sweep) -> Result<(), &'static str> {
-    let mut all = sweep.statements.iter();
+/// Whether there are words for all that an innermost loop does.
+fn supported(inner_loop: &InnerLoop) -> Result<(), &'static str> {
+    let mut all = inner_loop.statements.iter();
     match all.any(|s| matches!(s.stmt.kind, LoopStmt::Carry(..))) {
         true => Err("the start of an inner loop"),
         false => Ok(()),
@@ -236,8 +246,8 @@ struct Sub {
 /// A tile under construction.
 struct Lower<'r, 'a> {
     region: &'r Region<'a>,
-    sweep: &'r Sweep<'a>,
-    /// What is around and inside of it, if it is a root with sweeps in it.
+    inner_loop: &'r InnerLoop<'a>,
+    /// What is around and inside of it, if it is a root with innermost loops in it.
     nest: Option<&'r Nest<'a>>,
     schedule: &'r Schedule,
     /// Lanes of vectors, and vectors in a turn.
@@ -246,7 +256,7 @@ struct Lower<'r, 'a> {
     tile: Tile,
     /// What is taken for granted.
     known_case: Known<'r>,
-    /// Of segments that are split: what holds in the middle of them.
+    /// Of segments that are partitioned: what holds in the middle of them.
     middles: &'r [(RateId, Case)],
     names: Names,
     /// What each variable of the loop is at this place.
@@ -269,21 +279,21 @@ struct Lower<'r, 'a> {
     here: Option<Operand>,
     /// Groups have no more lanes than this in a short segment.
     most: u32,
-    /// Lengths that are known before, of arrays that are read anywhere: what is held against one twice is held against the
-    /// same.
+    /// Lengths that are known before, of arrays that are read anywhere: what is held against one twice is held against
+    /// the same.
     lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
     proofs: Proofs,
-    rooms: Rooms,
+    capacities: Capacities,
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
     /// What vectors go on by.
     flags: Flags,
     /// What goes from one element to the next beside vectors.
-    chain: Option<Chain>,
+    recurrence: Option<Recurrence>,
     /// Extrema that take one instruction.
-    quick: Vec<Extremum>,
+    fast_min_max: Vec<Extremum>,
     /// The extrema that the range is gone through again for.
     again: Option<Vec<Extremum>>,
     /// Whether the segment that is written is known to fit.
@@ -326,24 +336,28 @@ impl<'r, 'a> Lower<'r, 'a> {
         bits: 0,
     });
 
-    fn of(region: &'r Region<'a>, sweep: &'r Sweep<'a>, schedule: &'r Schedule) -> Lower<'r, 'a> {
-        let (lanes, unroll) = schedule.vectors(sweep.rate);
-        let rate = &region.program.rate(sweep.rate).name;
-        let owner = sweep.statements.first();
+    fn of(
+        region: &'r Region<'a>,
+        inner_loop: &'r InnerLoop<'a>,
+        schedule: &'r Schedule,
+    ) -> Lower<'r, 'a> {
+        let (lanes, unroll) = schedule.vectors(inner_loop.rate);
+        let rate = &region.program.rate(inner_loop.rate).name;
+        let owner = inner_loop.statements.first();
         let owner = owner.map_or(CombId::new(0), |s| s.stmt.comb);
         let vars = region.program.vars.iter();
         let arrays = vars.filter(|v| matches!(v.ty, Type::Array(_)));
         Lower {
             region,
-            sweep,
+            inner_loop,
             nest: None,
             schedule,
             lanes,
             unroll,
             tile: Tile {
                 name: format!("{}_{rate}", region.program.name),
-                rate: sweep.rate,
-                counter: sweep.counter,
+                rate: inner_loop.rate,
+                counter: inner_loop.counter,
                 entries: Vec::new(),
                 stream: None,
                 values: Vec::new(),
@@ -364,12 +378,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             most: MAX_LANES,
             lengths: region.lengths(),
             proofs: Proofs::new(),
-            rooms: Rooms::default(),
+            capacities: Capacities::default(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
             flags: Flags::default(),
-            chain: None,
-            quick: Vec::new(),
+            recurrence: None,
+            fast_min_max: Vec::new(),
             again: None,
             fits: false,
             known_case: Known::Nothing,
@@ -435,7 +449,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             Atom::Const(c) => return c.into(),
             Atom::Var(v) => v,
         };
-        if v == self.sweep.counter {
+        if v == self.inner_loop.counter {
             let counters = self.positions.or(self.at);
             return counters.unwrap_or(Lower::u64(0));
         }
@@ -445,7 +459,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         // What no step defines comes from outside.
         let program = self.region.program;
         if let Some(array) = self.lengths.get(&v).copied()
-            && self.sweep.checked.contains(&array)
+            && self.inner_loop.checked.contains(&array)
         {
             let to = self.add(program.name(v), Shape::scalar(Ty::U64), Origin::Let);
             self.push(StmtKind::Length { to, array });

@@ -1,8 +1,9 @@
-//! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
-//! it accesses: so each access in it is as safe as in a sweep by itself.
+//! Segments in the steps of a rate, and segments in those, step by step. A step is rolled back where a segment does not
+//! fit into what is left of the span, or into what it accesses: so each access in it is as safe as in an innermost loop
+//! by itself.
 
+use super::capacities::{Capacities, Proofs};
 use super::cases::Known;
-use super::rooms::{Proofs, Rooms};
 use super::segment::Part;
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
@@ -16,23 +17,23 @@ use loop_lang::types::{Const, Ty};
 const FEW: u32 = 8;
 
 /// Whether there are words for all that a nest does.
-pub(super) fn sayable(
+pub(super) fn supported(
     region: &Region,
     nest: &Nest,
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
-    // What a scan keeps in the frame is not undone.
+    // What a scan keeps in the frame is not rolled back.
     let scans = |g: &&GroupId| matches!(region.program.groups[g.index()].order, Order::Prefix(_));
-    let last = nest.inner.last().and_then(|r| region.sweep(*r));
-    let in_last = |g: &GroupId| last.is_some_and(|sweep| sweep.groups.contains(g));
+    let last = nest.inner.last().and_then(|r| region.inner_loop(*r));
+    let in_last = |g: &GroupId| last.is_some_and(|inner_loop| inner_loop.groups.contains(g));
     if !nest.outer.groups.iter().filter(scans).all(in_last) {
-        return Err("a scan of steps that may be undone");
+        return Err("a scan of steps that may be rolled back");
     }
     segments(region, (nest, nest), schedule)?;
-    for sweep in nest.sweeps(region) {
-        segment::sayable(region, sweep, nest, schedule)?;
+    for inner_loop in nest.inner_loops(region) {
+        segment::supported(region, inner_loop, nest, schedule)?;
     }
-    match nest.can_be_undone(region) {
+    match nest.can_roll_back(region) {
         true => Ok(()),
         false => Err("a step that writes what it has read"),
     }
@@ -45,22 +46,22 @@ fn segments(
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
     for inner in nest.loops(region) {
-        let sweep = inner.sweep();
+        let inner_loop = inner.inner_loop();
         if let Inner::Nest(nest) = inner {
             segments(region, (root, nest), schedule)?;
         }
-        for g in &sweep.groups {
+        for g in &inner_loop.groups {
             let group = &region.program.groups[g.index()];
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
                 (Order::Lanes(2..=MAX_LANES), Some(_), _) if anew => {}
-                // Lanes that have changed are not undone: nothing that may be is behind them.
+                // Lanes that have changed are not rolled back: nothing that may be is behind them.
                 (Order::Lanes(2..=MAX_LANES), Some(_), _)
                     if group.owner == root.outer.rate
-                        && root.inner.last() == Some(&sweep.rate)
-                        && matches!(inner, Inner::Sweep(_)) => {}
+                        && root.inner.last() == Some(&inner_loop.rate)
+                        && matches!(inner, Inner::InnerLoop(_)) => {}
                 (Order::Prefix(block), by, vars) => {
-                    let (lanes, _) = schedule.vectors(sweep.rate);
+                    let (lanes, _) = schedule.vectors(inner_loop.rate);
                     let one = matches!((by, vars), (Some(Combine::Op(_)), [_]));
                     if lanes > 1 && !(anew && one && block == lanes) {
                         return Err("scans that go on from segment to segment, in vectors");
@@ -73,7 +74,7 @@ fn segments(
     Ok(())
 }
 
-/// Where a segment begins and ends, and its rooms.
+/// Where a segment begins and ends, and its capacities.
 pub(super) type Segment<'s> = (Operand, Operand, &'s [(Var, Operand)]);
 
 impl<'r, 'a> Lower<'r, 'a> {
@@ -91,7 +92,7 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// The parts of a step around others, in order.
     pub(super) fn parts(&mut self, nest: &'r Nest<'a>) {
-        let counter = self.sweep.counter;
+        let counter = self.inner_loop.counter;
         let outer = self.now.get(&counter).copied();
         self.now.extend(self.at.map(|at| (counter, at)));
         for part in &nest.parts {
@@ -109,8 +110,8 @@ impl<'r, 'a> Lower<'r, 'a> {
                     };
                     let root = nest.outer.rate == self.tile.rate;
                     let last = *k + 1 == nest.inner.len();
-                    match root && last && nest.is_rehearsed(self.region) {
-                        true => self.rehearse(inner),
+                    match root && last && nest.needs_dry_run(self.region) {
+                        true => self.dry_run(inner),
                         false => self.segment(inner),
                     }
                 }
@@ -120,16 +121,16 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// The steps of an inner loop, once all that is in it is known to fit.
-    fn rehearse(&mut self, inner: Inner<'r, 'a>) {
+    fn dry_run(&mut self, inner: Inner<'r, 'a>) {
         let around = std::mem::take(&mut self.out);
         self.segment(inner);
         let body = self.body(around);
-        self.push(StmtKind::Rehearse { body });
+        self.push(StmtKind::DryRun { body });
     }
 
     /// The steps of an inner loop.
     fn segment(&mut self, within: Inner<'r, 'a>) {
-        let inner = within.sweep();
+        let inner = within.inner_loop();
         self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
         let middle = self.middles.iter().find(|(rate, _)| *rate == inner.rate);
         let mut from = self.operand(Atom::Var(inner.counter));
@@ -143,7 +144,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             Some((_, case)) => self.parts_of_segment(inner, (from, to), case),
             None => vec![(from, to, Known::Nothing)],
         };
-        // What segments share is not undone: all parts have to fit before the first changes that.
+        // What segments share is not rolled back: all parts have to fit before the first changes that.
         let shares = |g: &GroupId| segment::is_shared(self.region, inner, *g);
         let fits = parts.len() > 1 && inner.groups.iter().any(shares);
         let last = parts.len() - 1;
@@ -152,12 +153,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             self.known_case = known;
             let around = (
                 std::mem::take(&mut self.proofs),
-                std::mem::take(&mut self.rooms),
+                std::mem::take(&mut self.capacities),
             );
-            let rooms = self.ask_for_rooms(within, from);
+            let capacities = self.request_capacities(within, from);
             let place = (
                 std::mem::replace(&mut self.proofs, around.0),
-                std::mem::replace(&mut self.rooms, around.1),
+                std::mem::replace(&mut self.capacities, around.1),
             );
             let part = Part {
                 is_first: k == 0,
@@ -165,15 +166,15 @@ impl<'r, 'a> Lower<'r, 'a> {
                 fits,
             };
             if fits {
-                self.make_fit((from, to, &rooms));
-                all.push((part, known, place, (from, to, rooms)));
+                self.make_fit((from, to, &capacities));
+                all.push((part, known, place, (from, to, capacities)));
                 continue;
             }
-            self.steps_of_segment(within, (part, place), (from, to, &rooms));
+            self.steps_of_segment(within, (part, place), (from, to, &capacities));
         }
-        for (part, known, place, (from, to, rooms)) in all {
+        for (part, known, place, (from, to, capacities)) in all {
             self.known_case = known;
-            self.steps_of_segment(within, (part, place), (from, to, &rooms));
+            self.steps_of_segment(within, (part, place), (from, to, &capacities));
         }
         self.known_case = Known::Nothing;
         self.comb = comb;
@@ -184,47 +185,47 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.set(self.carried[&inner.counter], end);
     }
 
-    /// A segment that does nothing: one with its range and rooms fits behind it.
+    /// A segment that does nothing: one with its range and capacities fits behind it.
     fn make_fit(&mut self, range: Segment) {
         let counter = self.add("fits", Shape::scalar(Ty::U64), Origin::Let);
         self.push_steps(counter, range, Vec::new());
     }
 
     /// A segment of steps one by one.
-    fn push_steps(&mut self, counter: Value, (from, to, rooms): Segment, body: Vec<Stmt>) {
+    fn push_steps(&mut self, counter: Value, (from, to, capacities): Segment, body: Vec<Stmt>) {
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
             step: 1,
             aligned: false,
-            once: false,
+            single_trip: false,
             again: false,
-            rooms: rooms.to_vec(),
+            capacities: capacities.to_vec(),
             body,
-            tail: Vec::new(),
-            rest: Vec::new(),
+            epilogue: Vec::new(),
+            scalar_epilogue: Vec::new(),
         });
     }
 
-    /// Some steps of an inner loop, whose accesses are proven by rooms.
+    /// Some steps of an inner loop, whose accesses are proven by capacities.
     fn steps_of_segment(
         &mut self,
         within: Inner<'r, 'a>,
-        (part, place): (Part, (Proofs, Rooms)),
+        (part, place): (Part, (Proofs, Capacities)),
         range: Segment,
     ) {
         let nest = match within {
-            Inner::Sweep(_) => None,
+            Inner::InnerLoop(_) => None,
             Inner::Nest(nest) => Some(nest),
         };
-        let inner = within.sweep();
+        let inner = within.inner_loop();
         let around = (
             std::mem::replace(&mut self.proofs, place.0),
-            std::mem::replace(&mut self.rooms, place.1),
+            std::mem::replace(&mut self.capacities, place.1),
         );
         let outer = (
-            std::mem::replace(&mut self.sweep, inner),
+            std::mem::replace(&mut self.inner_loop, inner),
             self.at,
             std::mem::take(&mut self.next),
         );
@@ -232,16 +233,16 @@ impl<'r, 'a> Lower<'r, 'a> {
             (1, _) => self.one_by_one(range, nest),
             vectors => self.in_vectors(range, vectors, part),
         }
-        (self.sweep, self.at, self.next) = outer;
-        (self.proofs, self.rooms) = around;
+        (self.inner_loop, self.at, self.next) = outer;
+        (self.proofs, self.capacities) = around;
     }
 
-    fn one_by_one(&mut self, (from, to, rooms): Segment, nest: Option<&'r Nest<'a>>) {
+    fn one_by_one(&mut self, (from, to, capacities): Segment, nest: Option<&'r Nest<'a>>) {
         let comb = self.comb;
         let counter = self.counter();
         self.at = Some(counter.into());
         self.next = self.waiting();
-        if !self.sweep.exits.is_empty() {
+        if !self.inner_loop.exits.is_empty() {
             self.may_stop((from, to));
         }
         let (shared, own) = self.shared_lanes();
@@ -249,7 +250,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let few = self.clear_lanes(&own, (from, to));
         let body = self.step_of_segment(nest, &[shared, own.clone()].concat());
         self.comb = comb;
-        self.push_steps(counter, (from, to, rooms), body);
+        self.push_steps(counter, (from, to, capacities), body);
         for g in groups_of(&own) {
             self.join_lanes(g, few);
         }
@@ -293,7 +294,7 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// A value for the counter of a segment.
     pub(super) fn counter(&mut self) -> Value {
-        let name = self.region.program.name(self.sweep.counter);
+        let name = self.region.program.name(self.inner_loop.counter);
         self.add(name, Shape::scalar(Ty::U64), Origin::Let)
     }
 
@@ -485,8 +486,8 @@ impl<'r, 'a> Lower<'r, 'a> {
         states.pop().unwrap_or_default()
     }
 
-    /// What so many lanes of a segment come to. Few are loaded as they were stored, one by one: machines wait before they find
-    /// several that were just stored.
+    /// What so many lanes of a segment come to. Few are loaded as they were stored, one by one: machines wait before
+    /// they find several that were just stored.
     fn halves_of(&mut self, v: Var, op: Op, lanes: u32) -> Operand {
         let ty = self.region.program.ty(v).elem();
         let each = if lanes > FEW { lanes } else { 1 };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 type Picked = (Var, Atom, Atom);
 
 /// A variable of a scalar loop.
-struct Kept {
+struct LoopVar {
     /// What it is in a turn.
     register: Value,
     /// Whether it stays in a lane that has ended.
@@ -121,7 +121,8 @@ impl Lower<'_, '_> {
         let starts: Vec<Operand> = state.iter().map(|(_, a)| self.operand(*a)).collect();
         let mut registers = Vec::new();
         for ((v, _), start) in state.iter().zip(starts) {
-            // Where all lanes end together, those that are masked are not asked for; what nobody reads afterwards may go on.
+            // Where all lanes end together, those that are masked are not asked for; what nobody reads afterwards may
+            // go on.
             let freezes = differs && self.is_read_outside(*v, s);
             let varies = varying.contains(v);
             let lanes = if varies { self.lanes } else { 1 };
@@ -136,7 +137,7 @@ impl Lower<'_, '_> {
                 self.set(last, start);
                 last
             });
-            registers.push(Kept {
+            registers.push(LoopVar {
                 register,
                 freezes,
                 last,
@@ -150,8 +151,8 @@ impl Lower<'_, '_> {
         });
         let outer = std::mem::take(&mut self.out);
         self.regions.extend(go.map(Operand::from));
-        // Lanes are asked at the head of a turn, where body and test share what they compute; what is the same for all of
-        // them is asked before.
+        // Lanes are asked at the head of a turn, where body and test share what they compute; what is the same for all
+        // of them is asked before.
         let mut lanes = Vec::new();
         let goes_on = match go {
             Some(go) => {
@@ -186,7 +187,7 @@ impl Lower<'_, '_> {
         // All take their next values at once.
         let mut nexts: Vec<Operand> = next.iter().map(|a| self.operand(*a)).collect();
         for (k, next) in nexts.iter_mut().enumerate() {
-            let is_state = |kept: &Kept| Operand::from(kept.register) == *next;
+            let is_state = |kept: &LoopVar| Operand::from(kept.register) == *next;
             if registers[..k].iter().any(is_state) {
                 let ty = self.shape(*next).ty;
                 *next = self.op("before", ty, Op::Copy, &[*next]);
@@ -274,7 +275,7 @@ impl Lower<'_, '_> {
             return false;
         };
         let wide = |now: &Operand| !self.shape(*now).is_scalar();
-        self.lanes > 1 && (v == self.sweep.counter || self.now.get(&v).is_some_and(wide))
+        self.lanes > 1 && (v == self.inner_loop.counter || self.now.get(&v).is_some_and(wide))
     }
 
     /// What differs from lane to lane of what a scalar loop defines.
@@ -311,7 +312,7 @@ impl Lower<'_, '_> {
 
     /// Whether anything but a scalar loop itself reads one of its variables.
     fn is_read_outside(&self, v: Var, s: &Stmt) -> bool {
-        let all = self.sweep.statements.iter();
+        let all = self.inner_loop.statements.iter();
         let uses = |s: &Stmt| {
             let mut uses = 0;
             facts::each_use(s, &mut |u| uses += usize::from(u == v));
@@ -321,7 +322,7 @@ impl Lower<'_, '_> {
         let mut inside = 0;
         facts::each_stmt(std::slice::from_ref(s), &mut |s| inside += uses(s));
         let mut leaves = false;
-        for i in self.sweep.blocks() {
+        for i in self.inner_loop.blocks() {
             let block = self.region.facts.blocks[i].block;
             facts::each_leaving_use(block, &mut |u| leaves |= u == v);
         }

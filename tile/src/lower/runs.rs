@@ -1,5 +1,5 @@
-//! What runs through the elements of a vector: sums of integers, and whatever else joins in any order, of which each element
-//! sees what those before it have come to. From vector to vector there is one operation.
+//! What runs through the elements of a vector: sums of integers, and whatever else joins in any order, of which each
+//! element sees what those before it have come to. From vector to vector there is one operation.
 
 use super::Lower;
 use crate::ir::{Operand, Origin, Shape, StmtKind};
@@ -10,10 +10,10 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Lower<'_, '_> {
-    /// A sub rate begins, or the sweep: what runs in it goes on that is joined with something from before.
+    /// A sub rate begins, or the innermost loop: what runs in it goes on that is joined with something from before.
     pub(super) fn run_from(&mut self, sub: Option<usize>) {
         self.run_where(|lower, within, with| {
-            let later = |v| lower.sweep.defs.contains(&v) && !lower.now.contains_key(&v);
+            let later = |v| lower.inner_loop.defs.contains(&v) && !lower.now.contains_key(&v);
             within == sub && !with.var().is_some_and(later)
         });
     }
@@ -33,15 +33,19 @@ impl Lower<'_, '_> {
         if self.lanes == 1 || self.again.is_some() {
             return;
         }
-        let sweep = self.sweep;
-        for (v, role) in &sweep.roles {
+        let inner_loop = self.inner_loop;
+        for (v, role) in &inner_loop.roles {
             if !matches!(role, Role::Running { sub: Some(of), .. } if *of == sub) {
                 continue;
             }
             let to = self.wide[v][0].1;
             let stays = self.as_now(*v, to.into());
             self.now.insert(*v, stays);
-            let next = self.sweep.updates.get(v).and_then(|n| n.first().copied());
+            let next = self
+                .inner_loop
+                .updates
+                .get(v)
+                .and_then(|n| n.first().copied());
             if let Some(next) = next.flatten() {
                 self.now.insert(next, stays);
                 self.run_to.insert(next);
@@ -53,8 +57,8 @@ impl Lower<'_, '_> {
         if self.lanes == 1 || self.again.is_some() {
             return;
         }
-        let sweep = self.sweep;
-        for (v, role) in &sweep.roles {
+        let inner_loop = self.inner_loop;
+        for (v, role) in &inner_loop.roles {
             if let Role::Running { op, with, sub } = role
                 && goes_on(self, *sub, *with)
             {
@@ -85,7 +89,11 @@ impl Lower<'_, '_> {
         let end = self.op("end", ty, op, &[to.into(), end]);
         self.set(to, end);
         self.now.insert(v, before);
-        let next = self.sweep.updates.get(&v).and_then(|n| n.first().copied());
+        let next = self
+            .inner_loop
+            .updates
+            .get(&v)
+            .and_then(|n| n.first().copied());
         if let Some(next) = next.flatten() {
             self.now.insert(next, all);
             self.run_to.insert(next);

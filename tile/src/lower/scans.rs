@@ -1,7 +1,7 @@
 //! What scans come to: step by step, with the tree of the block under way in the frame, or a block at a time.
 //!
-//! [`loop_lang::state`] says what a scan keeps, and in which order its elements are joined. Whole blocks leave the tree as
-//! it was: the next block sets each of its entries before it reads it.
+//! [`loop_lang::state`] says what a scan keeps, and in which order its elements are joined. Whole blocks leave the tree
+//! as it was: the next block sets each of its entries before it reads it.
 
 use super::Lower;
 use crate::ir::{Kept, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
@@ -82,8 +82,8 @@ impl Lower<'_, '_> {
 
     /// Registers for what goes from vector to vector, with the states that they are for.
     pub(super) fn widen(&mut self) {
-        let sweep = self.sweep;
-        for (v, role) in &sweep.roles {
+        let inner_loop = self.inner_loop;
+        for (v, role) in &inner_loop.roles {
             let states = match role {
                 Role::Running { .. } => vec![self.carried[v]],
                 Role::Scan(block) if *block == self.lanes => {
@@ -107,8 +107,8 @@ impl Lower<'_, '_> {
 
     /// What went from vector to vector goes to where it belongs.
     pub(super) fn narrow(&mut self) {
-        let sweep = self.sweep;
-        for v in sweep.roles.keys() {
+        let inner_loop = self.inner_loop;
+        for v in inner_loop.roles.keys() {
             for (state, register) in self.wide.get(v).cloned().unwrap_or_default() {
                 let last = self.last(register.into());
                 self.set(state, last);
@@ -306,7 +306,7 @@ impl Lower<'_, '_> {
     /// Whether a step looks at what a scan had come to.
     fn is_read(&self, v: Var) -> bool {
         let mut read = false;
-        for s in &self.sweep.statements {
+        for s in &self.inner_loop.statements {
             facts::each_use(s.stmt, &mut |u| read |= u == v);
         }
         read

@@ -1,16 +1,18 @@
-//! Segments in vectors: turns of as many steps as a turn of vectors takes, and a tail in which what is not there has no effect.
+//! Segments in vectors: turns of as many steps as a turn of vectors takes, and an epilogue in which what is not there
+//! has no effect.
 //!
-//! A fold that begins anew has its lanes in registers. Which lane an element goes to depends on where its segment begins; but
-//! lanes are joined by halves, and operators and functions commute, so that turning all lanes around changes nothing, and a segment may begin
-//! in lane 0. A lane that got nothing holds the identity: for a short segment, fewer lanes do.
+//! A fold that begins anew has its lanes in registers. Which lane an element goes to depends on where its segment
+//! begins; but lanes are joined by halves, and operators and functions commute, so that turning all lanes around
+//! changes nothing, and a segment may begin in lane 0. A lane that got nothing holds the identity: for a short segment,
+//! fewer lanes do.
 //!
-//! A scan that begins anew takes its elements in blocks, and where these begin does not depend on the segment: so turns begin at
-//! multiples of their steps, and what is not there, in front or behind, is the identity.
+//! A scan that begins anew takes its elements in blocks, and where these begin does not depend on the segment: so turns
+//! begin at multiples of their steps, and what is not there, in front or behind, is the identity.
 
 use super::Lower;
 use super::nest::{Segment, groups_of};
 use crate::ir::{MAX_LANES, Memory, Operand, Origin, Shape, Stmt, StmtKind, Value};
-use crate::region::{Access, Aside, Flags, Nest, Region, Role, Sweep};
+use crate::region::{Access, Aside, Flags, InnerLoop, Nest, Region, Role};
 use crate::schedule::{Schedule, legal_in};
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -23,52 +25,60 @@ const FEW: u32 = 16;
 /// Segments of more than so many turns have the lanes that they share in registers.
 const LONG: u64 = 3;
 
-/// Whether there are words for an inner sweep in vectors.
-pub(super) fn sayable(
+/// Whether there are words for an inner loop in vectors.
+pub(super) fn supported(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     nest: &Nest,
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
-    let (lanes, unroll) = schedule.vectors(sweep.rate);
-    let flags = region.flags(sweep).unwrap_or_default();
+    let (lanes, unroll) = schedule.vectors(inner_loop.rate);
+    let flags = region.flags(inner_loop).unwrap_or_default();
     let goes_on = |(v, role): (&Var, &Role)| match role {
         Role::Running { .. } | Role::Scan(1) => true,
         Role::Serial => !flags.vars.contains(v),
         Role::Count { .. } | Role::Join(..) | Role::Lanes(_) | Role::Scan(_) => false,
     };
-    if lanes > 1 && sweep.roles.iter().any(goes_on) {
+    if lanes > 1 && inner_loop.roles.iter().any(goes_on) {
         return Err("what goes from one step to the next, in vectors of segments");
     }
     // What is left is taken one by one, from a turn on.
-    let exits = lanes > 1 && !sweep.exits.is_empty();
+    let exits = lanes > 1 && !inner_loop.exits.is_empty();
     let blocks = |role: &Role| matches!(role, Role::Scan(_));
-    if exits && sweep.roles.values().any(blocks) {
+    if exits && inner_loop.roles.values().any(blocks) {
         return Err("segments in vectors that end within, beside scans");
     }
-    if exits && legal_in(region, &schedule.step_by_step(sweep.rate), sweep).is_err() {
+    if exits && legal_in(region, &schedule.step_by_step(inner_loop.rate), inner_loop).is_err() {
         return Err("segments in vectors that end within, and are not legal one by one");
     }
-    if exits && sweep.groups.iter().any(|g| !is_shared(region, sweep, *g)) {
+    if exits
+        && inner_loop
+            .groups
+            .iter()
+            .any(|g| !is_shared(region, inner_loop, *g))
+    {
         return Err("lanes of a segment in vectors that ends within");
     }
-    let elsewhere = |(_, index): &(Var, Var)| *index != sweep.counter;
-    let mut rooms = sweep.proven.iter().chain(&sweep.scarce);
-    if lanes > 1 && is_aligned(region, sweep, schedule) && rooms.any(elsewhere) {
+    let elsewhere = |(_, index): &(Var, Var)| *index != inner_loop.counter;
+    let mut capacities = inner_loop.proven.iter().chain(&inner_loop.scarce);
+    if lanes > 1 && is_aligned(region, inner_loop, schedule) && capacities.any(elsewhere) {
         return Err("aligned turns of segments, beside what is at a count");
     }
-    if schedule.splits(sweep.rate) {
-        in_parts(region, sweep, schedule)?;
+    if schedule.partitions(inner_loop.rate) {
+        in_parts(region, inner_loop, schedule)?;
     }
-    let others = nest.sweeps(region).into_iter();
+    let others = nest.inner_loops(region).into_iter();
     let others = others.map(|s| schedule.vectors(s.rate).0);
     let in_vectors = |of: &u32| *of > 1;
     let mut others = others.filter(in_vectors);
-    let of = sweep.roles.values().filter_map(|role| match role {
+    let of = inner_loop.roles.values().filter_map(|role| match role {
         Role::Lanes(of) => Some(*of),
         _ => None,
     });
-    let all_shared = sweep.groups.iter().all(|g| is_shared(region, sweep, *g));
+    let all_shared = inner_loop
+        .groups
+        .iter()
+        .all(|g| is_shared(region, inner_loop, *g));
     match of.max() {
         Some(_) if lanes == 1 && others.next().is_some() => {
             Err("lanes that go one by one beside vectors")
@@ -81,19 +91,29 @@ pub(super) fn sayable(
     }
 }
 
-/// Whether there are words for an inner sweep in several parts.
-fn in_parts(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<(), &'static str> {
-    let (lanes, _) = schedule.vectors(sweep.rate);
+/// Whether there are words for an inner loop in several parts.
+fn in_parts(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    schedule: &Schedule,
+) -> Result<(), &'static str> {
+    let (lanes, _) = schedule.vectors(inner_loop.rate);
     let in_lanes = |role: &Role| matches!(role, Role::Lanes(_));
-    if sweep.changes_what_it_reads() {
-        return Err("segments in several parts, and changes of elements, which are not undone");
+    if inner_loop.changes_what_it_reads() {
+        return Err(
+            "segments in several parts, and changes of elements, which are not rolled back",
+        );
     }
-    if !schedule.quick(region, sweep).is_empty() {
+    if !schedule.fast_min_max(region, inner_loop).is_empty() {
         return Err("segments in several parts that may be gone through again");
     }
-    match sweep.groups.is_empty() {
+    match inner_loop.groups.is_empty() {
         true if lanes == 1 => Ok(()),
-        false if lanes > 1 && sweep.exits.is_empty() && sweep.roles.values().all(in_lanes) => {
+        false
+            if lanes > 1
+                && inner_loop.exits.is_empty()
+                && inner_loop.roles.values().all(in_lanes) =>
+        {
             Ok(())
         }
         _ => Err(
@@ -102,19 +122,24 @@ fn in_parts(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<(), &
     }
 }
 
-/// Whether turns begin at multiples of their steps: as blocks of a scan do, lanes that segments share, and lanes of a segment in
-/// several parts.
-pub(super) fn is_aligned(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
-    let mut roles = sweep.roles.values();
+/// Whether turns begin at multiples of their steps: as blocks of a scan do, lanes that segments share, and lanes of a
+/// segment in several parts.
+pub(super) fn is_aligned(region: &Region, inner_loop: &InnerLoop, schedule: &Schedule) -> bool {
+    let mut roles = inner_loop.roles.values();
     let scans = roles.any(|role| matches!(role, Role::Scan(block) if *block > 1));
-    let parts = schedule.splits(sweep.rate) && !sweep.groups.is_empty();
-    scans || parts || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))
+    let parts = schedule.partitions(inner_loop.rate) && !inner_loop.groups.is_empty();
+    scans
+        || parts
+        || inner_loop
+            .groups
+            .iter()
+            .any(|g| is_shared(region, inner_loop, *g))
 }
 
 /// Whether segments share a group's lanes: it does not begin anew in each of them.
-pub(super) fn is_shared(region: &Region, sweep: &Sweep, g: GroupId) -> bool {
+pub(super) fn is_shared(region: &Region, inner_loop: &InnerLoop, g: GroupId) -> bool {
     let group = &region.program.groups[g.index()];
-    group.owner != sweep.rate && group.order.lanes().is_some()
+    group.owner != inner_loop.rate && group.order.lanes().is_some()
 }
 
 /// The variables of groups with lanes.
@@ -142,15 +167,15 @@ impl Part {
 }
 
 impl Lower<'_, '_> {
-    /// The steps of an inner sweep in vectors.
+    /// The steps of an inner loop in vectors.
     pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32), part: Part) {
         let outer = (self.lanes, self.unroll);
         (self.lanes, self.unroll) = (lanes, unroll);
         self.fits = part.fits;
         let (shared, groups) = self.shared_lanes();
         // What other segments have found is not found again in this one.
-        self.quick = self.schedule.quick(self.region, self.sweep);
-        self.quick
+        self.fast_min_max = self.schedule.fast_min_max(self.region, self.inner_loop);
+        self.fast_min_max
             .retain(|e| groups.iter().any(|(_, v)| *v == e.var));
         let before = self.may_end(segment);
         self.start_joins();
@@ -192,7 +217,7 @@ impl Lower<'_, '_> {
         }
         self.narrow();
         // Behind the segment a scan is what it has come to, not what a vector saw before it.
-        for (v, role) in &self.sweep.roles {
+        for (v, role) in &self.inner_loop.roles {
             if let (Role::Scan(_), Some(carried)) = (role, self.carried.get(v)) {
                 self.now.insert(*v, (*carried).into());
             }
@@ -203,7 +228,7 @@ impl Lower<'_, '_> {
                 self.now.insert(v, (*total).into());
             }
         }
-        self.quick.clear();
+        self.fast_min_max.clear();
         self.fits = false;
         (self.lanes, self.unroll) = outer;
         (self.turn, self.positions) = (None, None);
@@ -214,21 +239,21 @@ impl Lower<'_, '_> {
     /// The variables of groups with lanes: those that segments share, and the segment's own.
     pub(super) fn shared_lanes(&self) -> (LaneVars, LaneVars) {
         let all = self.lane_vars().into_iter();
-        all.partition(|(g, _)| self.nest.is_some() && is_shared(self.region, self.sweep, *g))
+        all.partition(|(g, _)| self.nest.is_some() && is_shared(self.region, self.inner_loop, *g))
     }
 
-    /// Whether lanes that segments share may be in registers while one is gone through: its turns take all of them, and none of
-    /// its steps are left to be taken one by one.
+    /// Whether lanes that segments share may be in registers while one is gone through: its turns take all of them, and
+    /// none of its steps are left to be taken one by one.
     fn may_be_held(&self, shared: &[(GroupId, Var)]) -> bool {
-        let in_registers = |(_, v): &(GroupId, Var)| match self.sweep.roles.get(v) {
+        let in_registers = |(_, v): &(GroupId, Var)| match self.inner_loop.roles.get(v) {
             Some(Role::Lanes(of)) => self.in_registers(*of),
             _ => false,
         };
-        !shared.is_empty() && self.sweep.exits.is_empty() && shared.iter().all(in_registers)
+        !shared.is_empty() && self.inner_loop.exits.is_empty() && shared.iter().all(in_registers)
     }
 
-    /// Goes through a segment; a long one has the lanes that it shares in registers. Turns of a short one are vectors, which begin
-    /// near where it does.
+    /// Goes through a segment; a long one has the lanes that it shares in registers. Turns of a short one are vectors,
+    /// which begin near where it does.
     fn hold_if_long(&mut self, segment: Segment, shared: &[(GroupId, Var)]) {
         let (from, to, _) = segment;
         let size = self.op("size", Ty::U64, Op::Sub, &[to, from]);
@@ -280,19 +305,19 @@ impl Lower<'_, '_> {
 
     /// A segment in vectors that may end within: what it ends by, and where it ends. What its flags are.
     fn may_end(&mut self, (from, to, _): Segment) -> Vec<(Var, Operand)> {
-        if self.sweep.exits.is_empty() {
+        if self.inner_loop.exits.is_empty() {
             return Vec::new();
         }
         // The judge has seen to it that these are there.
-        self.flags = self.region.flags(self.sweep).unwrap_or_default();
+        self.flags = self.region.flags(self.inner_loop).unwrap_or_default();
         self.may_stop((from, to));
         let flags = self.flags.vars.clone().into_iter();
         flags.map(|v| (v, self.carried[&v].into())).collect()
     }
 
     /// The steps of a segment from the turn on that was left, one by one.
-    fn rest(&mut self, counter: Value, lanes: &[(GroupId, Var)]) -> Vec<Stmt> {
-        if self.sweep.exits.is_empty() {
+    fn scalar_epilogue(&mut self, counter: Value, lanes: &[(GroupId, Var)]) -> Vec<Stmt> {
+        if self.inner_loop.exits.is_empty() {
             return Vec::new();
         }
         let around = (self.lanes, self.unroll, std::mem::take(&mut self.next));
@@ -303,10 +328,10 @@ impl Lower<'_, '_> {
         self.now.extend(flagged.collect::<Vec<(Var, Operand)>>());
         self.known.clear();
         self.next = self.waiting();
-        let rest = self.step_of_segment(None, lanes);
+        let steps = self.step_of_segment(None, lanes);
         (self.lanes, self.unroll, self.next) = around;
         self.flags = flags;
-        rest
+        steps
     }
 
     /// The segment, and what its lanes have come to.
@@ -316,7 +341,7 @@ impl Lower<'_, '_> {
         self.end_folds(segment, groups);
     }
 
-    /// Whether a segment has turns in front of its tail: a short one is all tail.
+    /// Whether a segment has turns in front of its epilogue: a short one is all epilogue.
     pub(super) fn has_turns(&self) -> bool {
         self.most >= MAX_LANES
     }
@@ -331,7 +356,7 @@ impl Lower<'_, '_> {
             let shape = Shape::of(program.ty(*v).elem(), of.min(self.most));
             let name = format!("{}_lanes", program.name(*v));
             let register = self.add(&name, shape, Origin::Register);
-            let extremum = self.quick.iter().find(|e| e.var == *v);
+            let extremum = self.fast_min_max.iter().find(|e| e.var == *v);
             let nothing = match extremum.copied() {
                 Some(e) => self.losing(e),
                 None => self.identity(*v),
@@ -395,10 +420,10 @@ impl Lower<'_, '_> {
         to.into()
     }
 
-    /// The turns of a segment, which are all tail if it is short.
+    /// The turns of a segment, which are all epilogue if it is short.
     pub(super) fn go_through(
         &mut self,
-        (from, to, rooms): Segment,
+        (from, to, capacities): Segment,
         groups: &[(GroupId, Var)],
         has_turns: bool,
     ) {
@@ -408,22 +433,22 @@ impl Lower<'_, '_> {
             true => self.turn_of(counter, None, groups),
             false => Vec::new(),
         };
-        let tail = self.turn_of(counter, Some((from, to)), groups);
-        let rest = self.rest(counter, groups);
+        let epilogue = self.turn_of(counter, Some((from, to)), groups);
+        let scalar_epilogue = self.scalar_epilogue(counter, groups);
         self.comb = comb;
-        let aligned = is_aligned(self.region, self.sweep, self.schedule);
+        let aligned = is_aligned(self.region, self.inner_loop, self.schedule);
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
             step: u64::from(self.lanes * self.unroll),
             aligned,
-            once: !has_turns && !aligned,
+            single_trip: !has_turns && !aligned,
             again: self.again.is_some() || self.fits,
-            rooms: rooms.to_vec(),
+            capacities: capacities.to_vec(),
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
         });
     }
 
@@ -446,11 +471,12 @@ impl Lower<'_, '_> {
         Some(here)
     }
 
-    /// The mask under which a tail loads at an index, if its room is not one for whole turns: that of the steps that are there.
+    /// The mask under which an epilogue loads at an index, if its capacity is not one for whole turns: that of the
+    /// steps that are there.
     pub(super) fn those_there(&self, index: Atom) -> Option<Operand> {
         self.within?;
         let v = index.var()?;
-        let goes_with_it = v == self.sweep.counter || self.rooms.begins_at(v);
+        let goes_with_it = v == self.inner_loop.counter || self.capacities.begins_at(v);
         self.here.filter(|_| goes_with_it)
     }
 
@@ -464,14 +490,14 @@ impl Lower<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         // Statements are written again for each kind of turn.
         self.known.clear();
-        let aligned = is_aligned(self.region, self.sweep, self.schedule);
+        let aligned = is_aligned(self.region, self.inner_loop, self.schedule);
         let left = within.map(|(_, end)| self.op("left", Ty::U64, Op::Sub, &[end, counter.into()]));
         let before = within.filter(|_| aligned).map(|(from, _)| {
             let begin = self.op("begin", Ty::U64, Op::Max, &[from, counter.into()]);
             self.op("before", Ty::U64, Op::Sub, &[begin, counter.into()])
         });
         self.within = left.map(|left| (left, before));
-        if !self.sweep.exits.is_empty() {
+        if !self.inner_loop.exits.is_empty() {
             self.all_go_on(counter);
         }
         let turn = std::mem::take(&mut self.out);
@@ -491,7 +517,7 @@ impl Lower<'_, '_> {
                 .var()
                 .is_some_and(|v| proofs.contains_key(&(a.array, v)))
         };
-        let aside = self.sweep.reads_aside(proves);
+        let aside = self.inner_loop.reads_aside(proves);
         // A turn begins in the segment.
         let several = self.unroll > 1;
         if let Some(left) = left.filter(|_| several && (aligned || aside != Aside::Nowhere)) {

@@ -56,7 +56,7 @@ impl Lower<'_, '_> {
                     _ => self.start_local(*v, start),
                 }
             }
-            // No sweep has these.
+            // No innermost loop has these.
             LoopStmt::NewArray(..)
             | LoopStmt::FillArray(..)
             | LoopStmt::CopyArray(..)
@@ -81,8 +81,8 @@ impl Lower<'_, '_> {
         if self.run_to.contains(&v) || self.follows(v, op, from) || self.settles(v, op, from) {
             return;
         }
-        let quick = self.quick.iter().find(|e| e.next == v).copied();
-        if let Some(extremum) = quick.filter(|_| self.again.is_none()) {
+        let fast = self.fast_min_max.iter().find(|e| e.next == v).copied();
+        if let Some(extremum) = fast.filter(|_| self.again.is_none()) {
             return self.beat(v, extremum);
         }
         let of: Vec<Operand> = from.iter().map(|a| self.operand(*a)).collect();
@@ -92,8 +92,8 @@ impl Lower<'_, '_> {
             op,
             args: args(&of),
         });
-        // What has a room goes on from where that begins.
-        if !self.rooms.begins_at(v) {
+        // What has a capacity goes on from where that begins.
+        if !self.capacities.begins_at(v) {
             self.know_first(v, op, from);
         }
     }
@@ -106,14 +106,14 @@ impl Lower<'_, '_> {
     /// The first place of an access in step; none for a vector that is not at the counter.
     pub(super) fn first(&mut self, index: Atom) -> Option<Operand> {
         match (index.var(), self.lanes) {
-            (Some(v), _) if v == self.sweep.counter => self.at,
+            (Some(v), _) if v == self.inner_loop.counter => self.at,
             (_, 1) => Some(self.operand(index)),
             // Of a count of the rate itself every lane is another one, and of one of a sub rate that admits all.
-            (Some(v), _) if self.sweep.roles.get(&v) == Some(&Role::Count { sub: None }) => {
+            (Some(v), _) if self.inner_loop.roles.get(&v) == Some(&Role::Count { sub: None }) => {
                 Some(self.operand(index))
             }
             (Some(v), _)
-                if matches!(self.sweep.roles.get(&v), Some(Role::Count { .. }))
+                if matches!(self.inner_loop.roles.get(&v), Some(Role::Count { .. }))
                     && self.mask().is_none() =>
             {
                 Some(self.operand(index))
@@ -178,7 +178,7 @@ impl Lower<'_, '_> {
 
     fn write_array(&mut self, a: Var, index: Atom, x: Atom) {
         let (array, value) = (self.region.owner(a), self.operand(x));
-        let count = index.var().and_then(|v| self.sweep.roles.get(&v));
+        let count = index.var().and_then(|v| self.inner_loop.roles.get(&v));
         let compact = self.subs.last().is_some_and(|s| s.how == Admit::Compact);
         let under = self.mask();
         match (self.proof(array, index), under) {
@@ -212,7 +212,7 @@ impl Lower<'_, '_> {
                     proof,
                 });
             }
-            // Step by step; or each lane in turn, where nothing is known of what a row's array has room for.
+            // Step by step; or each lane in turn, where nothing is known of what a row's array has capacity for.
             (None, under) => {
                 let at = self.operand(index);
                 self.put((array, at), value, None, under);
@@ -236,8 +236,8 @@ impl Lower<'_, '_> {
     }
 
     fn assign(&mut self, v: Var, a: Atom) {
-        let (role, mask) = (self.sweep.roles.get(&v).copied(), self.mask());
-        if v == self.sweep.counter || self.fold_run(v, a) {
+        let (role, mask) = (self.inner_loop.roles.get(&v).copied(), self.mask());
+        if v == self.inner_loop.counter || self.fold_run(v, a) {
             return;
         }
         if self.lanes == 1 {
@@ -263,7 +263,8 @@ impl Lower<'_, '_> {
                 // What reads it sees what it was: that was loaded before.
                 self.keep_lane(v, self.lanes_in(v), value);
             }
-            // Counts go up when the vector is done, what runs has gone on where what it is joined with came to be; there is nothing serial in vectors.
+            // Counts go up when the vector is done, what runs has gone on where what it is joined with came to be;
+            // there is nothing serial in vectors.
             Some(Role::Count { .. } | Role::Running { .. } | Role::Scan(_) | Role::Serial)
             | None => {}
         }

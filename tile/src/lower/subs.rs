@@ -36,12 +36,12 @@ impl Lower<'_, '_> {
             None => mask,
         };
         let counts = |s: &&crate::region::Statement| {
-            let of = |v: &Var| self.sweep.roles.get(v);
+            let of = |v: &Var| self.inner_loop.roles.get(v);
             s.sub == Some(step)
                 && matches!(&s.stmt.kind, LoopStmt::Assign(v, _)
                     if matches!(of(v), Some(Role::Count { .. })))
         };
-        let counted = self.lanes > 1 && self.sweep.statements.iter().any(|s| counts(&s));
+        let counted = self.lanes > 1 && self.inner_loop.statements.iter().any(|s| counts(&s));
         let count = counted.then(|| match mask == Lower::ALL {
             true => Lower::u64(u64::from(self.lanes)),
             false => self.count_of(mask),
@@ -89,7 +89,7 @@ impl Lower<'_, '_> {
     pub(super) fn leave(&mut self) {
         let step = self.subs.last().map(|s| s.step);
         if !self.admits_none() {
-            self.chain_of(step);
+            self.recurrence_of(step);
             self.counts(step);
         }
         let Some(sub) = self.subs.pop() else {
@@ -132,7 +132,7 @@ impl Lower<'_, '_> {
         if self.lanes == 1 || self.again.is_some() {
             return;
         }
-        let counts: Vec<Var> = (self.sweep.roles.iter())
+        let counts: Vec<Var> = (self.inner_loop.roles.iter())
             .filter(|(_, role)| **role == Role::Count { sub })
             .map(|(v, _)| *v)
             .collect();

@@ -8,7 +8,7 @@ mod stmt;
 mod words;
 
 use crate::ir::{
-    Asked, Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Sum, Tile, Value, letter,
+    Comparison, Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Sum, Tile, Value, letter,
 };
 use loop_lang::Loop;
 use loop_lang::ir::{CombId, RateId, Var};
@@ -165,23 +165,23 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a)
+    /// `(a) capacity array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a)
     /// before N`, `(a) whole N`, `(a) aligned N` or `(a) runs N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
         let kinds = [
-            "room", "holds", "fails", "keeps", "most", "before", "whole", "aligned", "runs",
+            "capacity", "holds", "fails", "keeps", "most", "before", "whole", "aligned", "runs",
         ];
         let what =
-            "`room`, `holds`, `fails`, `keeps`, `most`, `before`, `whole`, `aligned` or `runs`";
+            "`capacity`, `holds`, `fails`, `keeps`, `most`, `before`, `whole`, `aligned` or `runs`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
-            "room" => {
+            "capacity" => {
                 let array = self.var(line)?;
                 line.expect("at")?;
                 let index = self.sum(line)?;
-                Entry::Room { array, index }
+                Entry::Capacity { array, index }
             }
             word @ ("holds" | "fails" | "keeps") => {
                 let moving = self.sum(line)?;
@@ -191,13 +191,13 @@ impl<'t> Parser<'t> {
                     _ => None,
                 })?;
                 let edge = self.sum(line)?;
-                let asked = Asked {
+                let comparison = Comparison {
                     moving,
                     edge,
                     inclusive,
                 };
                 let holds = (word != "keeps").then_some(word == "holds");
-                Entry::Keeps { asked, holds }
+                Entry::Keeps { comparison, holds }
             }
             "most" => Entry::Most(line.number()?),
             "before" => Entry::Before(line.number()?),

@@ -19,9 +19,9 @@ impl<'t> Parser<'t> {
     fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
             "let", "across", "store", "put", "compress", "sort", "set", "trap", "leave", "for",
-            "segment", "rehearse", "if", "while",
+            "segment", "dryrun", "if", "while",
         ];
-        let what = "`let`, `across`, `store`, `put`, `compress`, `sort`, `set`, `trap`, `leave`, `for`, `segment`, `rehearse`, `if` or `while`";
+        let what = "`let`, `across`, `store`, `put`, `compress`, `sort`, `set`, `trap`, `leave`, `for`, `segment`, `dryrun`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let kind = match word {
             "let" => self.let_(line)?,
@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
             }
             "for" => self.for_(line)?,
             "segment" => self.segment(line)?,
-            "rehearse" => StmtKind::Rehearse { body: Vec::new() },
+            "dryrun" => StmtKind::DryRun { body: Vec::new() },
             "if" => StmtKind::If {
                 cond: self.operand(line)?,
                 then: Vec::new(),
@@ -98,14 +98,17 @@ impl<'t> Parser<'t> {
     /// Parses the bodies of a statement.
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
-            StmtKind::For { body, .. } | StmtKind::Rehearse { body } => {
+            StmtKind::For { body, .. } | StmtKind::DryRun { body } => {
                 *body = self.body(depth + 1)?;
             }
             StmtKind::Segment {
-                body, tail, rest, ..
+                body,
+                epilogue,
+                scalar_epilogue,
+                ..
             } => {
                 *body = self.body(depth + 1)?;
-                for (title, stmts) in [("tail", tail), ("rest", rest)] {
+                for (title, stmts) in [("epilogue", epilogue), ("scalar", scalar_epilogue)] {
                     if let Some(mut line) = self.title(title, depth) {
                         line.expect(title)?;
                         line.end()?;
@@ -346,13 +349,13 @@ impl<'t> Parser<'t> {
             false => 1,
         };
         let aligned = line.eat("aligned");
-        let once = line.eat("once");
+        let single_trip = line.eat("single");
         let again = line.eat("again");
-        let mut rooms = Vec::new();
-        while line.eat("room") {
+        let mut capacities = Vec::new();
+        while line.eat("capacity") {
             let array = self.var(line)?;
             line.expect("at")?;
-            rooms.push((array, self.operand(line)?));
+            capacities.push((array, self.operand(line)?));
         }
         Ok(StmtKind::Segment {
             counter: self.add(name, Shape::scalar(Ty::U64), Origin::Let),
@@ -360,12 +363,12 @@ impl<'t> Parser<'t> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
-            rooms,
+            capacities,
             body: Vec::new(),
-            tail: Vec::new(),
-            rest: Vec::new(),
+            epilogue: Vec::new(),
+            scalar_epilogue: Vec::new(),
         })
     }
 
@@ -427,14 +430,14 @@ fn wide(line: &mut Line<'_>) -> u32 {
     lanes.inspect(|_| line.skip()).unwrap_or(1)
 }
 
-/// `by (a)`, `by room 0` or `by size`.
+/// `by (a)`, `by capacity 0` or `by size`.
 fn proof(line: &mut Line<'_>) -> Parsed<Proof> {
     line.expect("by")?;
     if line.eat("size") {
         return Ok(Proof::Literal);
     }
-    if line.eat("room") {
-        return Ok(Proof::Room(line.number()? as usize));
+    if line.eat("capacity") {
+        return Ok(Proof::Capacity(line.number()? as usize));
     }
     line.expect("(")?;
     let entry = line.take("an entry's letter", number_of)?;

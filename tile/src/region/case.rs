@@ -4,7 +4,7 @@
 //! array. While these answers stay constant, the body is simple: its reads are at a fixed distance
 //! from the counter.
 
-use super::{Access, Region, Stride, Sweep};
+use super::{Access, InnerLoop, Region, Stride};
 use livefusion_backend::facts;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, RateKind, Stmt, StmtKind, Type, Var};
@@ -21,7 +21,7 @@ const MAX_SIZE: usize = 32;
 
 /// Describes how a value changes with the counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Shape {
+enum Motion {
     /// Loop-invariant.
     Fixed,
     /// Up by one in each iteration.
@@ -59,7 +59,7 @@ pub struct Test {
 }
 
 impl Test {
-    fn asks_same(&self, other: &Test) -> bool {
+    fn is_same_as(&self, other: &Test) -> bool {
         let key = |t: &Test| (t.moving, t.edge, t.inclusive);
         key(self) == key(other)
     }
@@ -67,7 +67,7 @@ impl Test {
 
 /// Describes an access that is in bounds throughout a case.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct RequiredCapacity {
     /// The array: a parameter, or an array made by the loop.
     pub array: Var,
     /// The index.
@@ -82,7 +82,7 @@ pub struct Case {
     /// The answers.
     pub tests: Vec<Test>,
     /// Accesses that need a capacity check when the case is entered.
-    pub rooms: Vec<Room>,
+    pub capacities: Vec<RequiredCapacity>,
     /// Loop-invariant conditions with assumed values; these are also checked when the case is
     /// entered.
     pub assumed: Vec<(Var, bool)>,
@@ -105,10 +105,10 @@ impl Case {
     }
 
     /// Returns the capacity check of an access.
-    pub fn room_of(&self, access: &Access) -> Option<&Room> {
+    pub fn capacity_of(&self, access: &Access) -> Option<&RequiredCapacity> {
         let place = (access.array, access.index);
-        let mut rooms = self.rooms.iter();
-        rooms.find(|room| (room.array, Atom::Var(room.index)) == place)
+        let mut capacities = self.capacities.iter();
+        capacities.find(|capacity| (capacity.array, Atom::Var(capacity.index)) == place)
     }
 
     /// Returns how a value follows from values that are known before the loop.
@@ -139,9 +139,9 @@ pub struct Cases {
 
 impl Cases {
     /// Tells whether the cases add facts about the loop.
-    pub fn tell(&self, sweep: &Sweep) -> bool {
-        let near = |r: &Room| r.index != sweep.counter;
-        self.ask() || self.cases.iter().any(|c| c.rooms.iter().any(near))
+    pub fn tell(&self, inner_loop: &InnerLoop) -> bool {
+        let near = |r: &RequiredCapacity| r.index != inner_loop.counter;
+        self.ask() || self.cases.iter().any(|c| c.capacities.iter().any(near))
     }
 
     /// Tells whether any case has comparisons.
@@ -150,24 +150,25 @@ impl Cases {
     }
 
     /// Tells whether an access is in bounds in each case that executes it.
-    pub fn prove(&self, sweep: &Sweep, access: &Access) -> bool {
-        let read = match &sweep.statements[access.statement].stmt.kind {
+    pub fn prove(&self, inner_loop: &InnerLoop, access: &Access) -> bool {
+        let read = match &inner_loop.statements[access.statement].stmt.kind {
             StmtKind::ReadArray(v, ..) => Some(*v),
             _ => None,
         };
-        let proves =
-            |c: &Case| read.is_some_and(|v| c.skipped.contains(&v)) || c.room_of(access).is_some();
+        let proves = |c: &Case| {
+            read.is_some_and(|v| c.skipped.contains(&v)) || c.capacity_of(access).is_some()
+        };
         !self.cases.is_empty() && self.cases.iter().all(proves)
     }
 }
 
 impl Region<'_> {
     /// Computes the cases of an innermost loop.
-    pub fn cases(&self, sweep: &Sweep) -> Cases {
+    pub fn cases(&self, inner_loop: &InnerLoop) -> Cases {
         let mut cases = Vec::new();
         let mut open = vec![Vec::new()];
         while let Some(answers) = open.pop() {
-            match self.case(sweep, &answers, false) {
+            match self.case(inner_loop, &answers, false) {
                 Ok(case) => cases.push(case),
                 Err(_) => {
                     for answer in [false, true] {
@@ -176,7 +177,7 @@ impl Region<'_> {
                 }
             }
             if cases.len() + open.len() > MAX_CASES {
-                let Some(middle) = self.middle(sweep) else {
+                let Some(middle) = self.middle(inner_loop) else {
                     return Cases::default();
                 };
                 return Cases {
@@ -195,47 +196,51 @@ impl Region<'_> {
     ///
     /// The case lists the loop's accesses at indices other than its counter. Its segments check the
     /// capacity for them too. The result is none without such accesses.
-    pub fn in_segments(&self, sweep: &Sweep) -> Option<Case> {
-        let is_inner = matches!(self.program.rate(sweep.rate).kind, RateKind::Nested { .. });
-        if !is_inner || !sweep.exits.is_empty() {
+    pub fn in_segments(&self, inner_loop: &InnerLoop) -> Option<Case> {
+        let is_inner = matches!(
+            self.program.rate(inner_loop.rate).kind,
+            RateKind::Nested { .. }
+        );
+        if !is_inner || !inner_loop.exits.is_empty() {
             return None;
         }
-        let mut case = self.case(sweep, &[], false).ok()?;
-        case.rooms.retain(|room| room.index != sweep.counter);
-        let known = |index: &Var| *index == sweep.counter || case.near.contains(index);
-        let mut joined: Vec<(Var, Var)> = sweep.joined.iter().copied().collect();
+        let mut case = self.case(inner_loop, &[], false).ok()?;
+        case.capacities
+            .retain(|capacity| capacity.index != inner_loop.counter);
+        let known = |index: &Var| *index == inner_loop.counter || case.near.contains(index);
+        let mut joined: Vec<(Var, Var)> = inner_loop.joined.iter().copied().collect();
         joined.retain(|(_, index)| known(index));
         joined.sort();
-        case.rooms
-            .extend(joined.into_iter().map(|(array, index)| Room {
+        case.capacities
+            .extend(joined.into_iter().map(|(array, index)| RequiredCapacity {
                 array,
                 index,
                 down: false,
             }));
-        (!case.rooms.is_empty()).then_some(case)
+        (!case.capacities.is_empty()).then_some(case)
     }
 
     /// Returns the case for the middle of a long loop.
     ///
     /// The result is none if there are too many comparisons.
-    pub fn middle(&self, sweep: &Sweep) -> Option<Case> {
-        self.middle_if(sweep, false)
+    pub fn middle(&self, inner_loop: &InnerLoop) -> Option<Case> {
+        self.middle_if(inner_loop, false)
     }
 
     /// Returns the case for the middle of a typical long row.
     ///
     /// Where a condition is constant in a row, the arm that reads is assumed taken, and traps are
     /// assumed not to occur.
-    pub fn middle_of_row(&self, sweep: &Sweep) -> Option<Case> {
-        self.middle_if(sweep, true)
+    pub fn middle_of_row(&self, inner_loop: &InnerLoop) -> Option<Case> {
+        self.middle_if(inner_loop, true)
     }
 
-    fn middle_if(&self, sweep: &Sweep, assumes: bool) -> Option<Case> {
+    fn middle_if(&self, inner_loop: &InnerLoop, assumes: bool) -> Option<Case> {
         let mut answers = Vec::new();
         while answers.len() <= MAX_TESTS {
-            match self.case(sweep, &answers, assumes) {
+            match self.case(inner_loop, &answers, assumes) {
                 Ok(case) => return Some(case),
-                Err(test) => answers.push(is_before_in_the_middle(sweep, &test)),
+                Err(test) => answers.push(is_before_in_the_middle(inner_loop, &test)),
             }
         }
         None
@@ -243,17 +248,17 @@ impl Region<'_> {
 
     /// Computes the case for given answers to comparisons, in statement order. If answers are
     /// missing, it returns the first open comparison as an error.
-    fn case(&self, sweep: &Sweep, answers: &[bool], assumes: bool) -> Result<Case, Test> {
-        let mut walk = Walk {
+    fn case(&self, inner_loop: &InnerLoop, answers: &[bool], assumes: bool) -> Result<Case, Test> {
+        let mut walk = CaseWalk {
             region: self,
-            sweep,
+            inner_loop,
             answers,
             assumes,
-            shapes: FxHashMap::from_iter([(sweep.counter, Shape::Up)]),
+            shapes: FxHashMap::from_iter([(inner_loop.counter, Motion::Up)]),
             case: Case::default(),
             undecided: None,
         };
-        for i in sweep.blocks() {
+        for i in inner_loop.blocks() {
             walk.stmts(&self.facts.blocks[i].block.stmts);
         }
         match walk.undecided {
@@ -265,8 +270,8 @@ impl Region<'_> {
 
 /// Returns the answer to a comparison in the middle of a long loop. There, the counter has passed
 /// all bounds near the start, such as constants. It is well before all bounds near the end.
-fn is_before_in_the_middle(sweep: &Sweep, test: &Test) -> bool {
-    let come = sweep.affine(test.moving);
+fn is_before_in_the_middle(inner_loop: &InnerLoop, test: &Test) -> bool {
+    let come = inner_loop.affine(test.moving);
     let has_come = come
         .is_some_and(|sum| sum.step == Stride::By(1) && sum.base.iter().all(|term| term.times < 0));
     !test.down && !has_come && matches!(test.edge, Atom::Var(_))
@@ -274,23 +279,23 @@ fn is_before_in_the_middle(sweep: &Sweep, test: &Test) -> bool {
 
 /// Walks a body under answers given in order. `undecided` holds the comparison that lacks an
 /// answer.
-struct Walk<'w> {
+struct CaseWalk<'w> {
     region: &'w Region<'w>,
-    sweep: &'w Sweep<'w>,
+    inner_loop: &'w InnerLoop<'w>,
     answers: &'w [bool],
     assumes: bool,
-    shapes: FxHashMap<Var, Shape>,
+    shapes: FxHashMap<Var, Motion>,
     case: Case,
     undecided: Option<Test>,
 }
 
-impl Walk<'_> {
-    fn shape(&self, a: Atom) -> Option<Shape> {
+impl CaseWalk<'_> {
+    fn shape(&self, a: Atom) -> Option<Motion> {
         match a {
-            Atom::Const(_) => Some(Shape::Fixed),
+            Atom::Const(_) => Some(Motion::Fixed),
             Atom::Var(v) => match self.shapes.get(&v) {
                 Some(shape) => Some(*shape),
-                None => (self.is_outside(v) && self.is_word(v)).then_some(Shape::Fixed),
+                None => (self.is_outside(v) && self.is_word(v)).then_some(Motion::Fixed),
             },
         }
     }
@@ -299,7 +304,7 @@ impl Walk<'_> {
     /// earlier loop.
     fn is_outside(&self, v: Var) -> bool {
         let facts = &self.region.facts;
-        self.sweep.leaves(v) && facts.local_group(self.program(), v).is_none()
+        self.inner_loop.leaves(v) && facts.local_group(self.program(), v).is_none()
     }
 
     fn program(&self) -> &Loop {
@@ -384,7 +389,7 @@ impl Walk<'_> {
     }
 
     fn let_op(&mut self, v: Var, op: Op, args: &[Atom]) {
-        use Shape::{Down, Fixed, Up};
+        use Motion::{Down, Fixed, Up};
         match (op, args) {
             (Op::Not, [a]) if self.known(*a).is_some() => {
                 let value = self.known(*a).map(|x| !x);
@@ -437,7 +442,7 @@ impl Walk<'_> {
         }
     }
 
-    fn set(&mut self, v: Var, shape: Shape, def: Def) {
+    fn set(&mut self, v: Var, shape: Motion, def: Def) {
         let size = |a: Atom| match a {
             Atom::Var(v) => self.case.defs.get(&v).map_or(0, |d| d.1),
             Atom::Const(_) => 0,
@@ -454,10 +459,10 @@ impl Walk<'_> {
     }
 
     /// Answers a comparison. `x` is the shape of `a`; one operand is loop-invariant.
-    fn compare(&mut self, op: Op, a: Atom, b: Atom, x: Shape) -> Option<bool> {
+    fn compare(&mut self, op: Op, a: Atom, b: Atom, x: Motion) -> Option<bool> {
         let (moving, edge, mirrored) = match x {
-            Shape::Fixed => (b, a, true),
-            Shape::Up | Shape::Down => (a, b, false),
+            Motion::Fixed => (b, a, true),
+            Motion::Up | Motion::Down => (a, b, false),
         };
         // Normalises to `<` and `<=` with the varying operand on the left.
         let (inclusive, negated) = match (op, mirrored) {
@@ -470,19 +475,22 @@ impl Walk<'_> {
             (Op::Lt, true) => (true, true),
             _ => (false, true),
         };
-        if moving == Atom::Var(self.sweep.counter) && edge == self.sweep.bound && !inclusive {
+        if moving == Atom::Var(self.inner_loop.counter)
+            && edge == self.inner_loop.bound
+            && !inclusive
+        {
             return Some(!negated);
         }
         let mut test = Test {
             moving,
-            down: self.shape(moving)? == Shape::Down,
+            down: self.shape(moving)? == Motion::Down,
             edge,
             inclusive,
             holds: false,
         };
-        let asked = self.case.tests.iter().find(|t| t.asks_same(&test));
-        let holds = match (asked, self.answers.get(self.case.tests.len())) {
-            (Some(asked), _) => asked.holds,
+        let known = self.case.tests.iter().find(|t| t.is_same_as(&test));
+        let holds = match (known, self.answers.get(self.case.tests.len())) {
+            (Some(known), _) => known.holds,
             (None, Some(answer)) => {
                 test.holds = *answer;
                 self.case.tests.push(test);
@@ -506,13 +514,13 @@ impl Walk<'_> {
     }
 
     fn access(&mut self, array: Var, index: Var) {
-        let Some(shape @ (Shape::Up | Shape::Down)) = self.shape(Atom::Var(index)) else {
+        let Some(shape @ (Motion::Up | Motion::Down)) = self.shape(Atom::Var(index)) else {
             return;
         };
-        self.case.rooms.push(Room {
+        self.case.capacities.push(RequiredCapacity {
             array: self.region.owner(array),
             index,
-            down: shape == Shape::Down,
+            down: shape == Motion::Down,
         });
     }
 }

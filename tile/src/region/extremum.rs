@@ -1,6 +1,6 @@
 //! Folds to the minimum or maximum float that can be recomputed from their elements.
 
-use super::{Region, Role, Sweep};
+use super::{InnerLoop, Region, Role};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, StmtKind, Var};
 use loop_lang::op::Op;
@@ -24,8 +24,8 @@ impl Region<'_> {
     ///
     /// Only the fold itself reads its result in the loop. The elements depend on memory that the
     /// loop does not write, and on no loop-carried value.
-    pub fn extrema(&self, sweep: &Sweep) -> Vec<Extremum> {
-        let all = sweep.groups.iter();
+    pub fn extrema(&self, inner_loop: &InnerLoop) -> Vec<Extremum> {
+        let all = inner_loop.groups.iter();
         all.filter_map(|g| {
             let group = &self.program.groups[g.index()];
             let ([var], Some(Combine::Op(op @ (Op::Min | Op::Max)))) =
@@ -33,25 +33,25 @@ impl Region<'_> {
             else {
                 return None;
             };
-            let lanes = matches!(sweep.roles.get(var), Some(Role::Lanes(_)));
+            let lanes = matches!(inner_loop.roles.get(var), Some(Role::Lanes(_)));
             let float = self.program.ty(*var).elem().is_float();
             if !lanes || !float {
                 return None;
             }
-            self.extremum(sweep, *var, op)
+            self.extremum(inner_loop, *var, op)
         })
         .collect()
     }
 
-    fn extremum(&self, sweep: &Sweep, var: Var, op: Op) -> Option<Extremum> {
+    fn extremum(&self, inner_loop: &InnerLoop, var: Var, op: Op) -> Option<Extremum> {
         let mut reads = (0, 0);
         let mut found = None;
-        let mut assigned = sweep.statements.iter();
+        let mut assigned = inner_loop.statements.iter();
         let (next, sub) = assigned.find_map(|s| match s.stmt.kind {
             StmtKind::Assign(v, Atom::Var(next)) if v == var => Some((next, s.sub)),
             _ => None,
         })?;
-        for s in &sweep.statements {
+        for s in &inner_loop.statements {
             facts::each_use(s.stmt, &mut |u| {
                 reads.0 += usize::from(u == var);
                 reads.1 += usize::from(u == next);
@@ -66,14 +66,14 @@ impl Region<'_> {
         }
         let elem = found.filter(|_| reads == (1, 1))?;
         let mut needed: FxHashSet<Var> = elem.var().into_iter().collect();
-        needed.extend(self.tests(sweep, sub).iter().filter_map(|a| a.var()));
-        let leaves = sweep.blocks().any(|i| {
+        needed.extend(self.tests(inner_loop, sub).iter().filter_map(|a| a.var()));
+        let leaves = inner_loop.blocks().any(|i| {
             let mut leaves = false;
             let block = self.facts.blocks[i].block;
             facts::each_leaving_use(block, &mut |u| leaves |= u == var || u == next);
             leaves
         });
-        let again = self.without_trace(sweep, needed).is_some();
+        let again = self.without_trace(inner_loop, needed).is_some();
         (!leaves && again).then_some(Extremum {
             var,
             next,

@@ -2,8 +2,8 @@
 
 use super::affine::{Affine, Stride, Sums};
 use super::cost::{Cost, cost};
-use super::sweep::join;
-use super::{Access, Effect, Index, Region, Statement, Step, Sweep, role};
+use super::inner_loop::join;
+use super::{Access, Effect, Index, InnerLoop, Region, Statement, Step, role};
 use livefusion_backend::facts::{self, Placed};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Type, Var};
@@ -13,17 +13,17 @@ use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl<'a> Sweep<'a> {
+impl<'a> InnerLoop<'a> {
     /// Returns the innermost loop of a rate, if it is one. `random` lists the parameters read at
     /// arbitrary indices.
     pub(super) fn of(
         region: &Region<'a>,
         random: &FxHashSet<Var>,
         rate: RateId,
-    ) -> Option<Sweep<'a>> {
-        let sweep = Sweep::with(region, random, rate, region.steps(rate)?);
+    ) -> Option<InnerLoop<'a>> {
+        let inner_loop = InnerLoop::with(region, random, rate, region.steps(rate)?);
         // A sort separates the passes before and after it.
-        sweep.filter(|sweep| !sweep.sorts)
+        inner_loop.filter(|inner_loop| !inner_loop.sorts)
     }
 
     /// Analyses a loop rate with the given steps.
@@ -32,14 +32,14 @@ impl<'a> Sweep<'a> {
         random: &FxHashSet<Var>,
         rate: RateId,
         steps: Vec<Step>,
-    ) -> Option<Sweep<'a>> {
+    ) -> Option<InnerLoop<'a>> {
         let (program, facts) = (region.program, &region.facts);
         let (RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. }) =
             program.rate(rate).kind
         else {
             return None;
         };
-        let mut sweep = Sweep {
+        let mut inner_loop = InnerLoop {
             rate,
             counter,
             bound,
@@ -70,22 +70,22 @@ impl<'a> Sweep<'a> {
             starts: BTreeSet::new(),
             steps,
         };
-        sweep.find_statements(region)?;
-        let moves = |v: Var| !sweep.leaves(v);
+        inner_loop.find_statements(region)?;
+        let moves = |v: Var| !inner_loop.leaves(v);
         // The counter's own update is in the rate itself: every iteration reaches it.
         let counts = |s: &Statement| {
             s.sub.is_none() && matches!(s.stmt.kind, StmtKind::Assign(v, _) if v == counter)
         };
-        let goes_up = sweep.goes_up_by_one(region, counter);
-        if bound.var().is_some_and(moves) || !goes_up || !sweep.statements.iter().any(counts) {
+        let goes_up = inner_loop.goes_up_by_one(region, counter);
+        if bound.var().is_some_and(moves) || !goes_up || !inner_loop.statements.iter().any(counts) {
             return None;
         }
-        sweep.find_shapes(program);
-        sweep.find_accesses(region, random);
-        sweep.find_carried(region)?;
-        sweep.find_scalars(region);
-        sweep.roles = role::roles(region, &sweep);
-        Some(sweep)
+        inner_loop.find_shapes(program);
+        inner_loop.find_accesses(region, random);
+        inner_loop.find_carried(region)?;
+        inner_loop.find_scalars(region);
+        inner_loop.roles = role::roles(region, &inner_loop);
+        Some(inner_loop)
     }
 
     /// Collects the statements of all blocks. The result is none if a statement does not fit in

@@ -1,6 +1,6 @@
 //! Loop-continuation flags: while they are set, every step is taken.
 
-use super::{Region, Role, Step, Sweep};
+use super::{InnerLoop, Region, Role, Step};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -32,21 +32,21 @@ impl Region<'_> {
     /// # Errors
     ///
     /// Returns the rule that forces exits to be tested step by step.
-    pub fn flags(&self, sweep: &Sweep) -> Result<Flags, &'static str> {
+    pub fn flags(&self, inner_loop: &InnerLoop) -> Result<Flags, &'static str> {
         let mut flags = Flags::default();
-        for exit in &sweep.exits {
-            let limits = sweep.all_tops().filter(|s| s.sub.is_none());
+        for exit in &inner_loop.exits {
+            let limits = inner_loop.all_tops().filter(|s| s.sub.is_none());
             let mut limits = limits.filter_map(|s| {
                 let mut makes = false;
                 facts::each_def(s.stmt, &mut |v| makes |= *exit == Atom::Var(v));
-                sweep.limit(s.stmt).filter(|_| makes)
+                inner_loop.limit(s.stmt).filter(|_| makes)
             });
-            let count = |v: &Var| matches!(sweep.roles.get(v), Some(Role::Count { .. }));
+            let count = |v: &Var| matches!(inner_loop.roles.get(v), Some(Role::Count { .. }));
             if let Some(limit) = limits.find(|(v, _)| count(v)) {
                 flags.limits.push(limit);
                 continue;
             }
-            let goes = exit.var().and_then(|v| self.flag(sweep, v));
+            let goes = exit.var().and_then(|v| self.flag(inner_loop, v));
             let Some((flag, goes)) = goes else {
                 return Err(
                     "its guard has exits that are neither flags of the step before nor limits of counts",
@@ -58,7 +58,7 @@ impl Region<'_> {
         let all = flags.goes.iter();
         let needed = all.flat_map(|(under, go)| under.iter().chain([go]).filter_map(|a| a.var()));
         let needed = needed.collect();
-        match self.without_trace(sweep, needed) {
+        match self.without_trace(inner_loop, needed) {
             Some(early) => flags.early = early,
             None => return Err("what ends it follows from more than a step's elements"),
         }
@@ -66,15 +66,18 @@ impl Region<'_> {
     }
 
     /// Returns the next value of a flag that has no other use.
-    fn flag(&self, sweep: &Sweep, v: Var) -> Option<(Var, (Vec<Atom>, Atom))> {
+    fn flag(&self, inner_loop: &InnerLoop, v: Var) -> Option<(Var, (Vec<Atom>, Atom))> {
         let truth = matches!(self.program.ty(v), Type::Scalar(Ty::Bool));
-        let once = sweep.updates.get(&v).is_some_and(|next| next.len() == 1);
-        if !truth || !once || sweep.roles.get(&v) != Some(&Role::Serial) {
+        let once = inner_loop
+            .updates
+            .get(&v)
+            .is_some_and(|next| next.len() == 1);
+        if !truth || !once || inner_loop.roles.get(&v) != Some(&Role::Serial) {
             return None;
         }
         let mut next = None;
         let mut and = None;
-        for s in &sweep.statements {
+        for s in &inner_loop.statements {
             let mut reads = false;
             facts::each_use(s.stmt, &mut |u| reads |= u == v);
             match &s.stmt.kind {
@@ -94,17 +97,17 @@ impl Region<'_> {
             (Atom::Var(made), Some((both, other))) if made == both => other,
             _ => return None,
         };
-        let mut under = self.tests(sweep, sub);
+        let mut under = self.tests(inner_loop, sub);
         // While the flag is set, the tests on it hold.
         under.retain(|a| *a != Atom::Var(v));
         Some((v, (under, goes)))
     }
 
     /// Lists the tests of a sub rate and its enclosing sub rates.
-    pub(super) fn tests(&self, sweep: &Sweep, sub: Option<usize>) -> Vec<Atom> {
-        let steps = sweep.steps.iter().enumerate();
+    pub(super) fn tests(&self, inner_loop: &InnerLoop, sub: Option<usize>) -> Vec<Atom> {
+        let steps = inner_loop.steps.iter().enumerate();
         let around = steps.filter_map(|(k, step)| match step {
-            Step::Enter(i) if sub.is_some() && sweep.encloses(Some(k), sub) => Some(*i),
+            Step::Enter(i) if sub.is_some() && inner_loop.encloses(Some(k), sub) => Some(*i),
             _ => None,
         });
         let blocks = around.map(|i| self.facts.blocks[i].block);
@@ -118,11 +121,11 @@ impl Region<'_> {
     /// values.
     pub(super) fn without_trace(
         &self,
-        sweep: &Sweep,
+        inner_loop: &InnerLoop,
         mut needed: FxHashSet<Var>,
     ) -> Option<BTreeSet<usize>> {
         let mut found = BTreeSet::new();
-        for s in sweep.statements.iter().rev() {
+        for s in inner_loop.statements.iter().rev() {
             let mut defines = false;
             facts::each_def(s.stmt, &mut |v| defines |= needed.contains(&v));
             if !defines {
@@ -130,13 +133,13 @@ impl Region<'_> {
             }
             match &s.stmt.kind {
                 StmtKind::Let(..) | StmtKind::If { .. } | StmtKind::ArrayLength(..) => {}
-                StmtKind::ReadArray(_, a, _) if !sweep.may_write(self.owner(*a)) => {}
+                StmtKind::ReadArray(_, a, _) if !inner_loop.may_write(self.owner(*a)) => {}
                 _ => return None,
             }
             if s.top {
                 found.insert(s.id);
             }
-            for inner in sweep.within(s) {
+            for inner in inner_loop.within(s) {
                 if matches!(
                     inner.stmt.kind,
                     StmtKind::Trap { .. } | StmtKind::While { .. }
@@ -148,7 +151,7 @@ impl Region<'_> {
                 needed.insert(u);
             });
         }
-        let carried = needed.iter().any(|v| sweep.roles.contains_key(v));
+        let carried = needed.iter().any(|v| inner_loop.roles.contains_key(v));
         (!carried).then_some(found)
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! | module | analysis |
 //! | --- | --- |
-//! | `sweep` | an innermost loop: a loop rate with only sub rates inside, as one straight iteration |
+//! | `inner_loop` | an innermost loop: a loop rate with only sub rates inside, as one straight iteration |
 //! | `find` | finds the innermost loops and their properties |
 //! | `order` | the straight order of a rate's blocks |
 //! | `nest` | loop rates whose inner loops are all analysed |
 //! | `role` | the update patterns of loop-carried variables, for vectorisation |
-//! | `chain` | recurrences, separated from vectorisable statements |
+//! | `recurrence` | recurrences, separated from vectorisable statements |
 //! | `flags` | loop-continuation flags |
 //! | `extremum` | min and max folds of floats that can be recomputed |
 //! | `affine` | affine values over the loop's counter |
@@ -21,29 +21,29 @@
 
 mod affine;
 mod case;
-mod chain;
 pub mod cost;
 mod extremum;
 mod find;
 mod flags;
+mod inner_loop;
 mod nest;
 mod order;
+mod recurrence;
 mod role;
 mod show;
 mod streamed;
-mod sweep;
 pub mod zip;
 
 pub use affine::{Affine, Stride, Term};
-pub use case::{Case, Cases, Def, Room, Test};
-pub use chain::{Chain, Change};
+pub use case::{Case, Cases, Def, RequiredCapacity, Test};
 pub use extremum::Extremum;
 pub use flags::Flags;
+pub use inner_loop::{Access, Aside, Effect, Index, InnerLoop, Statement};
 pub use nest::{Inner, Nest, NestPart};
 pub use order::Step;
+pub use recurrence::{Change, Recurrence};
 pub use role::Role;
 pub use streamed::Streamed;
-pub use sweep::{Access, Aside, Effect, Index, Statement, Sweep};
 pub use zip::{Zip, Zips};
 
 use livefusion_backend::facts::Facts;
@@ -72,9 +72,9 @@ use std::cell::OnceCell;
 /// loop_lang::gotos::derive_gotos(&mut program);
 /// let layout = Layout::of(&program);
 /// let region = Region::of(&program, &layout.arrays, &layout.held).unwrap();
-/// let sweep = region.sweeps().next().unwrap();
-/// assert_eq!(sweep.statements.len(), 4);
-/// assert_eq!(sweep.proven.len(), 1);
+/// let inner_loop = region.inner_loops().next().unwrap();
+/// assert_eq!(inner_loop.statements.len(), 4);
+/// assert_eq!(inner_loop.proven.len(), 1);
 /// ```
 pub struct Region<'a> {
     /// The loop.
@@ -84,7 +84,7 @@ pub struct Region<'a> {
     /// Arrays that it makes, in layout order.
     pub made: &'a [Var],
     /// Its innermost loops, by rate.
-    sweeps: Vec<Option<Sweep<'a>>>,
+    inner_loops: Vec<Option<InnerLoop<'a>>>,
     /// Its loop rates with inner loops, inner ones first.
     nests: Vec<Nest<'a>>,
     /// The arrays that it fills, computed lazily.
@@ -111,7 +111,7 @@ impl<'a> Region<'a> {
             program,
             facts: Facts::of(program, made, held)?,
             made,
-            sweeps: Vec::new(),
+            inner_loops: Vec::new(),
             nests: Vec::new(),
             filled: OnceCell::new(),
             zips: OnceCell::new(),
@@ -122,8 +122,8 @@ impl<'a> Region<'a> {
             .filter(|p| p.kind == ParamKind::Random);
         let random: FxHashSet<Var> = random.map(|p| p.var).collect();
         let rates = (0..program.rates.len()).map(RateId::new);
-        let sweeps = rates.map(|r| Sweep::of(&region, &random, r)).collect();
-        region.sweeps = sweeps;
+        let inner_loops = rates.map(|r| InnerLoop::of(&region, &random, r)).collect();
+        region.inner_loops = inner_loops;
         // Inner rates come after their parents.
         for rate in (0..program.rates.len()).rev().map(RateId::new) {
             let nest = Nest::of(&region, &random, rate);
@@ -133,13 +133,13 @@ impl<'a> Region<'a> {
     }
 
     /// Returns the innermost loop of a rate, if it is one.
-    pub fn sweep(&self, rate: RateId) -> Option<&Sweep<'a>> {
-        self.sweeps.get(rate.index())?.as_ref()
+    pub fn inner_loop(&self, rate: RateId) -> Option<&InnerLoop<'a>> {
+        self.inner_loops.get(rate.index())?.as_ref()
     }
 
     /// Lists all innermost loops, by rate.
-    pub fn sweeps(&self) -> impl Iterator<Item = &Sweep<'a>> {
-        self.sweeps.iter().flatten()
+    pub fn inner_loops(&self) -> impl Iterator<Item = &InnerLoop<'a>> {
+        self.inner_loops.iter().flatten()
     }
 
     /// Lists the loop rates whose children are all loops, inner ones first.
@@ -151,7 +151,7 @@ impl<'a> Region<'a> {
     pub fn inner(&self, rate: RateId) -> Option<Inner<'_, 'a>> {
         let mut nests = self.nests.iter();
         let nest = || nests.find(|n| n.outer.rate == rate).map(Inner::Nest);
-        self.sweep(rate).map(Inner::Sweep).or_else(nest)
+        self.inner_loop(rate).map(Inner::InnerLoop).or_else(nest)
     }
 
     /// Returns the roots whose cursors only produce elements.

@@ -1,6 +1,6 @@
 //! Loop nests: the statements of an outer loop around its inner loops.
 
-use super::{Region, Sweep};
+use super::{InnerLoop, Region};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Order, RateId, RateKind, StmtKind, Var};
 use rustc_hash::FxHashSet;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub struct Nest<'a> {
     /// The statements around the inner loops. Its inputs and outputs include those of the inner
     /// loops.
-    pub outer: Sweep<'a>,
+    pub outer: InnerLoop<'a>,
     /// The order of an iteration.
     pub parts: Vec<NestPart>,
     /// The rates of the inner loops.
@@ -25,16 +25,16 @@ pub struct Nest<'a> {
 #[derive(Clone, Copy)]
 pub enum Inner<'r, 'a> {
     /// An innermost loop.
-    Sweep(&'r Sweep<'a>),
+    InnerLoop(&'r InnerLoop<'a>),
     /// A loop with inner loops.
     Nest(&'r Nest<'a>),
 }
 
 impl<'r, 'a> Inner<'r, 'a> {
     /// Returns its own statements.
-    pub fn sweep(self) -> &'r Sweep<'a> {
+    pub fn inner_loop(self) -> &'r InnerLoop<'a> {
         match self {
-            Inner::Sweep(sweep) => sweep,
+            Inner::InnerLoop(inner_loop) => inner_loop,
             Inner::Nest(nest) => &nest.outer,
         }
     }
@@ -68,13 +68,15 @@ impl<'a> Nest<'a> {
                 .chain([NestPart::Step(at)])
         });
         let parts = parts.collect();
-        let mut outer = Sweep::with(region, random, rate, steps)?;
+        let mut outer = InnerLoop::with(region, random, rate, steps)?;
         let mut starts = std::mem::take(&mut outer.starts);
         outer.carried.retain(|v| !starts.contains(v));
         let mut inside: FxHashSet<Var> = FxHashSet::default();
         for inner in &loops {
-            take_in(region, &mut outer, inner.sweep(), &starts)?;
-            each_inside(region, *inner, &mut |sweep| inside.extend(&sweep.defs));
+            take_in(region, &mut outer, inner.inner_loop(), &starts)?;
+            each_inside(region, *inner, &mut |inner_loop| {
+                inside.extend(&inner_loop.defs)
+            });
         }
         for inner in &loops {
             if let Inner::Nest(nest) = inner {
@@ -103,10 +105,10 @@ impl<'a> Nest<'a> {
 fn each_inside<'r, 'a>(
     region: &'r Region<'a>,
     inner: Inner<'r, 'a>,
-    f: &mut impl FnMut(&'r Sweep<'a>),
+    f: &mut impl FnMut(&'r InnerLoop<'a>),
 ) {
     // Recursion is bounded by the language's nesting limit for rates.
-    f(inner.sweep());
+    f(inner.inner_loop());
     if let Inner::Nest(nest) = inner {
         nest.loops(region).for_each(|i| each_inside(region, i, f));
     }
@@ -119,17 +121,18 @@ impl<'a> Nest<'a> {
     }
 
     /// Lists all loops inside it, at any depth.
-    pub fn inside<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r Sweep<'a>> {
+    pub fn inside<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r InnerLoop<'a>> {
         let mut all = Vec::new();
         self.loops(region)
-            .for_each(|i| each_inside(region, i, &mut |sweep| all.push(sweep)));
+            .for_each(|i| each_inside(region, i, &mut |inner_loop| all.push(inner_loop)));
         all
     }
 
     /// Lists the innermost loops inside it, at any depth.
-    pub fn sweeps<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r Sweep<'a>> {
+    pub fn inner_loops<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r InnerLoop<'a>> {
         let all = self.inside(region).into_iter();
-        all.filter(|s| region.sweep(s.rate).is_some()).collect()
+        all.filter(|s| region.inner_loop(s.rate).is_some())
+            .collect()
     }
 
     /// Tells whether an iteration can be rolled back without visible effects.
@@ -137,23 +140,23 @@ impl<'a> Nest<'a> {
     /// A write is repeated on the next try, so no earlier read of the iteration may depend on it.
     /// In-place updates must be in the last inner loop, which begins when no rollback can follow.
     /// If that loop is a nest, a dry run precedes it. There are no exits then.
-    pub fn can_be_undone(&self, region: &Region) -> bool {
+    pub fn can_roll_back(&self, region: &Region) -> bool {
         let last = self.inner.last().and_then(|r| region.inner(*r));
-        let Some(Inner::Nest(nest)) = last.filter(|_| self.is_rehearsed(region)) else {
-            let last = last.filter(|inner| matches!(inner, Inner::Sweep(_)));
+        let Some(Inner::Nest(nest)) = last.filter(|_| self.needs_dry_run(region)) else {
+            let last = last.filter(|inner| matches!(inner, Inner::InnerLoop(_)));
             return self.leaves_nothing(region, last.is_some());
         };
         let inside = nest.inside(region);
         self.leaves_nothing(region, true)
             && nest.outer.exits.is_empty()
-            && inside.iter().all(|sweep| sweep.exits.is_empty())
+            && inside.iter().all(|inner_loop| inner_loop.exits.is_empty())
     }
 
     /// Tells whether its last inner loop is a nest that needs a dry run.
     ///
     /// This excludes nests over rows of equal length. Those rows are usually long and have a tile
     /// of their own, so entering it per row is cheaper.
-    pub fn is_rehearsed(&self, region: &Region) -> bool {
+    pub fn needs_dry_run(&self, region: &Region) -> bool {
         let last = self.inner.last().and_then(|r| region.inner(*r));
         let uniform = |nest: &Nest| {
             let kind = &region.program.rate(nest.outer.rate).kind;
@@ -210,8 +213,8 @@ impl<'a> Nest<'a> {
 /// Adds an inner loop's inputs and outputs to those of the outer loop.
 fn take_in(
     region: &Region,
-    outer: &mut Sweep,
-    inner: &Sweep,
+    outer: &mut InnerLoop,
+    inner: &InnerLoop,
     starts: &BTreeSet<Var>,
 ) -> Option<()> {
     let (program, facts) = (region.program, &region.facts);

@@ -1,6 +1,6 @@
 //! Update patterns of loop-carried variables, for vectorisation.
 
-use super::{Region, Statement, Sweep};
+use super::{InnerLoop, Region, Statement};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Order, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -38,14 +38,14 @@ pub enum Role {
 }
 
 /// Returns the roles of all carried variables, except the counter.
-pub(super) fn roles(region: &Region, sweep: &Sweep) -> BTreeMap<Var, Role> {
+pub(super) fn roles(region: &Region, inner_loop: &InnerLoop) -> BTreeMap<Var, Role> {
     let mut roles = BTreeMap::new();
-    if !sweep.carried.is_empty() {
-        let uses = Uses::of(region, sweep);
-        let role = |v: &Var| uses.role(region, sweep, *v).unwrap_or(Role::Serial);
-        roles.extend(sweep.carried.iter().map(|v| (*v, role(v))));
+    if !inner_loop.carried.is_empty() {
+        let uses = CarriedUses::of(region, inner_loop);
+        let role = |v: &Var| uses.role(region, inner_loop, *v).unwrap_or(Role::Serial);
+        roles.extend(inner_loop.carried.iter().map(|v| (*v, role(v))));
     }
-    for g in &sweep.groups {
+    for g in &inner_loop.groups {
         let group = &region.program.groups[g.index()];
         let role = match group.order {
             Order::Lanes(lanes) if lanes > 1 => Role::Lanes(lanes),
@@ -58,7 +58,7 @@ pub(super) fn roles(region: &Region, sweep: &Sweep) -> BTreeMap<Var, Role> {
 }
 
 /// Holds the uses and next values of carried variables.
-struct Uses<'a> {
+struct CarriedUses<'a> {
     /// The number of reads of each.
     reads: FxHashMap<Var, usize>,
     /// The number of uses as a store index.
@@ -75,12 +75,12 @@ struct Uses<'a> {
     readers: FxHashMap<Var, (usize, Vec<Option<usize>>)>,
 }
 
-impl<'a> Uses<'a> {
-    fn of(region: &Region, sweep: &Sweep<'a>) -> Uses<'a> {
-        let next = |v: &Var| sweep.updates.get(v).into_iter().flatten().flatten();
-        let nexts: FxHashSet<Var> = sweep.carried.iter().flat_map(next).copied().collect();
-        let all = sweep.carried.iter().chain(&nexts);
-        let mut uses = Uses {
+impl<'a> CarriedUses<'a> {
+    fn of(region: &Region, inner_loop: &InnerLoop<'a>) -> CarriedUses<'a> {
+        let next = |v: &Var| inner_loop.updates.get(v).into_iter().flatten().flatten();
+        let nexts: FxHashSet<Var> = inner_loop.carried.iter().flat_map(next).copied().collect();
+        let all = inner_loop.carried.iter().chain(&nexts);
+        let mut uses = CarriedUses {
             reads: all.map(|v| (*v, 0)).collect(),
             indexed: FxHashMap::default(),
             next: FxHashMap::default(),
@@ -89,7 +89,7 @@ impl<'a> Uses<'a> {
             limited: FxHashMap::default(),
             readers: FxHashMap::default(),
         };
-        for s in &sweep.statements {
+        for s in &inner_loop.statements {
             facts::each_use(s.stmt, &mut |u| {
                 if let Some(reads) = uses.reads.get_mut(&u) {
                     *reads += 1;
@@ -105,7 +105,7 @@ impl<'a> Uses<'a> {
                     *uses.indexed.entry(*index).or_default() += 1;
                 }
                 StmtKind::Let(..) => {
-                    if let Some((v, _)) = sweep.limit(s.stmt) {
+                    if let Some((v, _)) = inner_loop.limit(s.stmt) {
                         *uses.limited.entry(v).or_default() += 1;
                     }
                 }
@@ -115,7 +115,7 @@ impl<'a> Uses<'a> {
                 _ => {}
             }
         }
-        for i in sweep.blocks() {
+        for i in inner_loop.blocks() {
             facts::each_leaving_use(region.facts.blocks[i].block, &mut |u| {
                 uses.leaving.insert(u);
             });
@@ -124,11 +124,11 @@ impl<'a> Uses<'a> {
     }
 
     /// Returns the role of a plain variable; none if it is serial.
-    fn role(&self, region: &Region, sweep: &Sweep, v: Var) -> Option<Role> {
+    fn role(&self, region: &Region, inner_loop: &InnerLoop, v: Var) -> Option<Role> {
         let Type::Scalar(ty) = region.program.ty(v) else {
             return None;
         };
-        let [Some(next)] = sweep.updates.get(&v)?[..] else {
+        let [Some(next)] = inner_loop.updates.get(&v)?[..] else {
             return None;
         };
         let (op, args) = *self.next.get(&next)?;
@@ -141,7 +141,7 @@ impl<'a> Uses<'a> {
         }
         let sub = self.subs.get(&v).copied().flatten();
         let in_any_order = ty.is_int() && op.joins_in_any_order(ty);
-        let running = in_any_order && self.runs(sweep, (v, sub), joined);
+        let running = in_any_order && self.runs(inner_loop, (v, sub), joined);
         let running = running.then_some(Role::Running {
             op,
             with: joined,
@@ -163,7 +163,7 @@ impl<'a> Uses<'a> {
 
     /// Tells whether the other operand of a running sum is independent of the variable. In its sub
     /// rate, it must also be available before the variable's first use.
-    fn runs(&self, sweep: &Sweep, (v, sub): (Var, Option<usize>), joined: Atom) -> bool {
+    fn runs(&self, inner_loop: &InnerLoop, (v, sub): (Var, Option<usize>), joined: Atom) -> bool {
         let Some((first, subs)) = self.readers.get(&v) else {
             return false;
         };
@@ -172,10 +172,10 @@ impl<'a> Uses<'a> {
             facts::each_def(s.stmt, &mut |d| defines |= joined == Atom::Var(d));
             defines
         };
-        let there = match sweep.statements.iter().find(defines) {
-            Some(s) => s.top && s.id < *first && sweep.encloses(s.sub, sub),
+        let there = match inner_loop.statements.iter().find(defines) {
+            Some(s) => s.top && s.id < *first && inner_loop.encloses(s.sub, sub),
             None => true,
         };
-        there && subs.iter().all(|inner| sweep.encloses(sub, *inner))
+        there && subs.iter().all(|inner| inner_loop.encloses(sub, *inner))
     }
 }

@@ -1,12 +1,12 @@
 //! Text form of the analysis: a line for each innermost loop and for each of its statements.
 //!
 //! ```text
-//! sweep r0: ix_0 below len_0
-//!   s1   r0  read    elt_1 = arr_0 at ix_0, by room           work 1, wait 1
-//!   s4   r1  write   out_4 at ix_3, a count, by room          work 1, wait 1
+//! inner_loop r0: ix_0 below len_0
+//!   s1   r0  read    elt_1 = arr_0 at ix_0, by capacity           work 1, wait 1
+//!   s4   r1  write   out_4 at ix_3, a count, by capacity          work 1, wait 1
 //! ```
 
-use super::{Access, Affine, Effect, Index, Nest, Region, Role, Statement, Stride, Sweep};
+use super::{Access, Affine, Effect, Index, InnerLoop, Nest, Region, Role, Statement, Stride};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Place, RateId, StmtKind, Var};
 use std::collections::BTreeSet;
@@ -18,7 +18,8 @@ impl Display for Region<'_> {
         for nest in self.nests() {
             self.show_nest(nest, f)?;
         }
-        self.sweeps().try_for_each(|s| self.show_sweep(s, f))
+        self.inner_loops()
+            .try_for_each(|s| self.show_inner_loop(s, f))
     }
 }
 
@@ -32,23 +33,23 @@ impl Region<'_> {
         self.show_set("anew", &nest.starts, f)
     }
 
-    fn show_sweep(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\nsweep {}", self.head(sweep))?;
-        self.show_sets(sweep, f)?;
-        self.show_roles(sweep, f)?;
-        let mut accesses = sweep.accesses.iter().peekable();
-        for s in &sweep.statements {
+    fn show_inner_loop(&self, inner_loop: &InnerLoop, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\ninnermost loop {}", self.head(inner_loop))?;
+        self.show_sets(inner_loop, f)?;
+        self.show_roles(inner_loop, f)?;
+        let mut accesses = inner_loop.accesses.iter().peekable();
+        for s in &inner_loop.statements {
             let access = accesses.next_if(|a| a.statement == s.id);
-            let rate = match s.sub.and_then(|at| sweep.steps[at].block()) {
+            let rate = match s.sub.and_then(|at| inner_loop.steps[at].block()) {
                 Some(i) => match self.facts.blocks[i].place {
                     Place::At { rate, .. } => rate,
-                    Place::Init | Place::Return => sweep.rate,
+                    Place::Init | Place::Return => inner_loop.rate,
                 },
-                None => sweep.rate,
+                None => inner_loop.rate,
             };
             let (id, cost) = (format!("s{}", s.id), s.cost);
             let inner = if s.top { "" } else { "  " };
-            let what = format!("{inner}{}", self.what(sweep, s, access));
+            let what = format!("{inner}{}", self.what(inner_loop, s, access));
             writeln!(
                 f,
                 "  {id:<4} {:<3} {:<7} {what:<48} work {}, wait {}",
@@ -61,31 +62,31 @@ impl Region<'_> {
         Ok(())
     }
 
-    fn head(&self, sweep: &Sweep) -> String {
-        let exits: String = (sweep.exits.iter())
+    fn head(&self, inner_loop: &InnerLoop) -> String {
+        let exits: String = (inner_loop.exits.iter())
             .map(|a| format!(", while {}", self.atom(*a)))
             .collect();
         format!(
             "{}: {} below {}{exits}",
-            self.rate(sweep.rate),
-            self.program.name(sweep.counter),
-            self.atom(sweep.bound)
+            self.rate(inner_loop.rate),
+            self.program.name(inner_loop.counter),
+            self.atom(inner_loop.bound)
         )
     }
 
-    fn show_sets(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
-        self.show_set("arrays", &sweep.arrays, f)?;
-        self.show_set("lengths", &sweep.lengths, f)?;
-        self.show_set("scalars", &sweep.scalars, f)?;
-        self.show_set("carried", &sweep.carried, f)?;
-        let groups = sweep.groups.iter();
+    fn show_sets(&self, inner_loop: &InnerLoop, f: &mut Formatter<'_>) -> fmt::Result {
+        self.show_set("arrays", &inner_loop.arrays, f)?;
+        self.show_set("lengths", &inner_loop.lengths, f)?;
+        self.show_set("scalars", &inner_loop.scalars, f)?;
+        self.show_set("carried", &inner_loop.carried, f)?;
+        let groups = inner_loop.groups.iter();
         let groups = groups.flat_map(|g| &self.program.groups[g.index()].vars);
         self.show_set("groups", &groups.copied().collect(), f)
     }
 
     /// Shows the roles of carried variables.
-    fn show_roles(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
-        if sweep.roles.is_empty() {
+    fn show_roles(&self, inner_loop: &InnerLoop, f: &mut Formatter<'_>) -> fmt::Result {
+        if inner_loop.roles.is_empty() {
             return Ok(());
         }
         let role = |(v, role): (&Var, &Role)| {
@@ -101,7 +102,7 @@ impl Region<'_> {
                 Role::Serial => format!("{name} in order"),
             }
         };
-        let roles: Vec<String> = sweep.roles.iter().map(role).collect();
+        let roles: Vec<String> = inner_loop.roles.iter().map(role).collect();
         writeln!(f, "  updated {}", roles.join(", "))
     }
 
@@ -114,12 +115,12 @@ impl Region<'_> {
     }
 
     /// Shows a statement's definitions and operation.
-    fn what(&self, sweep: &Sweep, s: &Statement, access: Option<&Access>) -> String {
+    fn what(&self, inner_loop: &InnerLoop, s: &Statement, access: Option<&Access>) -> String {
         let mut defs: Vec<&str> = Vec::new();
         let mut fixed = true;
         facts::each_def(s.stmt, &mut |v| {
             defs.push(self.program.name(v));
-            fixed &= !sweep.varies(Atom::Var(v));
+            fixed &= !inner_loop.varies(Atom::Var(v));
         });
         let by = match &s.stmt.kind {
             StmtKind::Let(_, op, args) => {
@@ -139,13 +140,13 @@ impl Region<'_> {
             }
             StmtKind::ScatterArray { arrays, index, .. } => {
                 let names: Vec<&str> = arrays.iter().map(|a| self.program.name(*a)).collect();
-                let held = match sweep.joins_side_by_side(self, s.stmt) {
-                    true => "by room or looked at",
+                let held = match inner_loop.joins_side_by_side(self, s.stmt) {
+                    true => "by capacity or checked",
                     false => "looked at",
                 };
                 format!("{} at {}, {held}", names.join(", "), self.atom(*index))
             }
-            _ => access.map_or(String::new(), |a| self.access(sweep, a)),
+            _ => access.map_or(String::new(), |a| self.access(inner_loop, a)),
         };
         let once = if fixed && !defs.is_empty() {
             ", the same always"
@@ -159,15 +160,15 @@ impl Region<'_> {
     }
 
     /// Shows an access's index, and the reason why it is in bounds.
-    fn access(&self, sweep: &Sweep, access: &Access) -> String {
+    fn access(&self, inner_loop: &InnerLoop, access: &Access) -> String {
         let at = match &access.shape {
-            Index::Affine(affine) => self.affine(sweep.counter, affine),
+            Index::Affine(affine) => self.affine(inner_loop.counter, affine),
             Index::Count => format!("{}, a count", self.atom(access.index)),
             Index::Random => format!("{}, anywhere", self.atom(access.index)),
         };
         let held = match access.is_proven {
-            true => "by room",
-            false if sweep.is_near(access) => "by room or looked at",
+            true => "by capacity",
+            false if inner_loop.is_near(access) => "by capacity or checked",
             false => "looked at",
         };
         format!("{} at {at}, {held}", self.program.name(access.array))

@@ -1,6 +1,6 @@
 //! Results that a loop stores completely at its counter and does not read.
 
-use super::{Region, Sweep};
+use super::{InnerLoop, Region};
 use loop_lang::ir::{Atom, Var};
 
 /// Describes a result that is stored at the counter.
@@ -14,12 +14,12 @@ pub struct Streamed {
 
 impl Region<'_> {
     /// Lists the filled results that a loop only stores, at its counter.
-    pub fn streamed(&self, sweep: &Sweep) -> Vec<Streamed> {
+    pub fn streamed(&self, inner_loop: &InnerLoop) -> Vec<Streamed> {
         let filled = self.filled();
         let made = self.made.iter().filter(|a| filled.contains(a));
         let here = made.filter_map(|array| {
-            let access = sweep.accesses.iter().find(|x| x.array == *array)?;
-            let beyond = sweep.affine(access.index)?.beyond()?;
+            let access = inner_loop.accesses.iter().find(|x| x.array == *array)?;
+            let beyond = inner_loop.affine(access.index)?.beyond()?;
             Some(Streamed {
                 array: *array,
                 beyond,

@@ -3,9 +3,9 @@
 mod runs;
 
 use super::writes::{at_count, in_row, in_step, near, packs};
-use super::{Admit, Decision, MAX_JAM, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
+use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, MAX_UNROLL_JAM, Schedule};
 use crate::region::zip::{Side, Zip, ZipParts};
-use crate::region::{Access, Region, Role, Statement, Step, Sweep};
+use crate::region::{Access, InnerLoop, Region, Role, Statement, Step};
 use crate::threads::{self, shape::Refusal};
 use livefusion_backend::facts;
 use loop_lang::ir::{Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
@@ -53,10 +53,14 @@ pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
 /// # Errors
 ///
 /// As for [`legal`].
-pub fn legal_in(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), Vec<Refused>> {
+pub fn legal_in(
+    region: &Region,
+    schedule: &Schedule,
+    inner_loop: &InnerLoop,
+) -> Result<(), Vec<Refused>> {
     let rates = region.program.rates.len();
     judge(region, schedule, |rate| {
-        rate.index() < rates && region.program.loop_rate(rate) == sweep.rate
+        rate.index() < rates && region.program.loop_rate(rate) == inner_loop.rate
     })
 }
 
@@ -131,7 +135,7 @@ fn allows_in_parts(
             Err("what is behind buffers is written a part at a time".into())
         }
         (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time".into()),
-        (_, Decision::Jam(_)) => {
+        (_, Decision::UnrollJam(_)) => {
             Err("what runs through buffers has no segments in its steps".into())
         }
         (Some(part), _) => allows(&part.region, schedule, rate, decision),
@@ -153,38 +157,38 @@ pub(super) fn allows(
         return Err("the loop has no such rate".into());
     }
     let answer = match decision {
-        Decision::Vectorise { lanes, unroll } => match region.sweep(rate) {
-            Some(sweep) => side_by_side(region, schedule, sweep, (lanes, unroll)),
-            None => Err("the rate is no sweep"),
+        Decision::Vectorise { lanes, unroll } => match region.inner_loop(rate) {
+            Some(inner_loop) => side_by_side(region, schedule, inner_loop, (lanes, unroll)),
+            None => Err("the rate is no innermost loop"),
         },
-        Decision::Quick => match region.sweep(rate) {
-            Some(sweep) => finds_again(region, schedule, sweep),
-            None => Err("the rate is no sweep"),
+        Decision::FastMinMax => match region.inner_loop(rate) {
+            Some(inner_loop) => finds_again(region, schedule, inner_loop),
+            None => Err("the rate is no innermost loop"),
         },
-        Decision::Ask => match region.sweep(rate) {
-            Some(sweep) => asks(schedule, sweep),
-            None => Err("the rate is no sweep"),
+        Decision::Ask => match region.inner_loop(rate) {
+            Some(inner_loop) => asks(schedule, inner_loop),
+            None => Err("the rate is no innermost loop"),
         },
-        Decision::Runs(lanes) => match region.sweep(rate) {
-            Some(sweep) => runs::side_by_side(region, schedule, sweep, lanes),
-            None => Err("the rate is no sweep"),
+        Decision::Runs(lanes) => match region.inner_loop(rate) {
+            Some(inner_loop) => runs::side_by_side(region, schedule, inner_loop, lanes),
+            None => Err("the rate is no innermost loop"),
         },
-        Decision::Jam(steps) => jams(region, rate, steps),
+        Decision::UnrollJam(steps) => unroll_jam(region, rate, steps),
         Decision::Threads(_) | Decision::Teams(_) => {
             let refused = |why: Refusal| Cow::Owned(why.to_string());
             return threads::allows(region.program, rate, schedule.threads(rate)).map_err(refused);
         }
-        Decision::Stream(_) => match region.sweep(rate) {
-            Some(sweep) => streams(region, schedule, sweep),
-            None => Err("the rate is no sweep"),
+        Decision::Stream(_) => match region.inner_loop(rate) {
+            Some(inner_loop) => streams(region, schedule, inner_loop),
+            None => Err("the rate is no innermost loop"),
         },
-        Decision::Split => match region.sweep(rate) {
-            Some(sweep) => splits(region, sweep),
-            None => Err("the rate is no sweep"),
+        Decision::Partition => match region.inner_loop(rate) {
+            Some(inner_loop) => partitions(region, inner_loop),
+            None => Err("the rate is no innermost loop"),
         },
-        Decision::Distribute { steps, .. } => match region.sweep(rate) {
-            Some(sweep) => distributes(region, schedule, sweep, steps),
-            None => Err("the rate is no sweep"),
+        Decision::Fission { steps, .. } => match region.inner_loop(rate) {
+            Some(inner_loop) => fission(region, schedule, inner_loop, steps),
+            None => Err("the rate is no innermost loop"),
         },
         Decision::Buffer(elements) => {
             let mut zips = region.zips().all.iter();
@@ -194,8 +198,8 @@ pub(super) fn allows(
             }
         }
         Decision::Admit(how) => match around(region, rate) {
-            Some((sweep, step)) => admits(region, schedule, sweep, step, how),
-            None => Err("the rate is no sub rate of a sweep that tests"),
+            Some((inner_loop, step)) => admits(region, schedule, inner_loop, step, how),
+            None => Err("the rate is no sub rate of an innermost loop that tests"),
         },
     };
     answer.map_err(Cow::Borrowed)
@@ -203,12 +207,12 @@ pub(super) fn allows(
 
 /// Checks whether unroll-and-jam applies to a rate. The steps still run separately if their
 /// operations prevent it or share nothing.
-fn jams(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
+fn unroll_jam(region: &Region, rate: RateId, steps: u32) -> Result<(), &'static str> {
     let mut nests = region.nests().iter();
     let nest = nests.find(|n| n.outer.rate == rate);
     match nest {
         Some(nest) if nest.inner.len() == 1 && region.program.roots.contains(&rate) => {
-            match steps.is_power_of_two() && (2..=MAX_JAM).contains(&steps) {
+            match steps.is_power_of_two() && (2..=MAX_UNROLL_JAM).contains(&steps) {
                 true => Ok(()),
                 false => Err("2, 4, 8 or 16 steps have one segment together"),
             }
@@ -237,8 +241,12 @@ fn buffers(schedule: &Schedule, zip: &Zip, elements: u32) -> Result<(), &'static
 
 /// Checks whether fast min/max may recompute an innermost loop's extrema. Their lanes stay
 /// unchanged in the frame, and elements have no other effect.
-fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
-    match schedule.may_be_quick(region, sweep).is_empty() {
+fn finds_again(
+    region: &Region,
+    schedule: &Schedule,
+    inner_loop: &InnerLoop,
+) -> Result<(), &'static str> {
+    match schedule.may_use_fast_min_max(region, inner_loop).is_empty() {
         true => Err("it has no extrema of floats in vectors that it may find again"),
         false => Ok(()),
     }
@@ -246,58 +254,65 @@ fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<()
 
 /// Checks whether one exit test per iteration is possible. The test has no side effects, so an
 /// iteration that exits starts over step by step.
-fn asks(schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
-    let (lanes, unroll) = schedule.vectors(sweep.rate);
-    match lanes > 1 && unroll > 1 && !sweep.exits.is_empty() {
+fn asks(schedule: &Schedule, inner_loop: &InnerLoop) -> Result<(), &'static str> {
+    let (lanes, unroll) = schedule.vectors(inner_loop.rate);
+    match lanes > 1 && unroll > 1 && !inner_loop.exits.is_empty() {
         true => Ok(()),
         false => Err("it has no turns of several vectors that exits may end"),
     }
 }
 
 /// Checks whether an innermost loop's body may be split by fission.
-fn distributes(
+fn fission(
     region: &Region,
     schedule: &Schedule,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     steps: u32,
 ) -> Result<(), &'static str> {
-    let (lanes, unroll) = schedule.vectors(sweep.rate);
+    let (lanes, unroll) = schedule.vectors(inner_loop.rate);
     if !steps.is_power_of_two() || steps > crate::ir::MAX_LANES || steps < lanes * unroll {
         return Err("a buffer has a power of two of elements, at most 256, and those of a turn");
     }
-    if !sweep.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+    if !inner_loop.exits.is_empty() {
+        return Err("its guard has exits, which must be tested step by step");
     }
-    if sweep.writes_what_it_reads() {
+    if inner_loop.writes_what_it_reads() {
         return Err("a piece would read what another one has yet to write");
     }
     let mut nests = region.nests().iter();
-    match nests.any(|n| n.outer.rate == sweep.rate || n.inner.contains(&sweep.rate)) {
+    match nests.any(|n| n.outer.rate == inner_loop.rate || n.inner.contains(&inner_loop.rate)) {
         true => Err("it is in a step of another loop, or another in its own"),
         false => Ok(()),
     }
 }
 
 /// Checks whether an innermost loop may be partitioned.
-fn splits(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
-    if !sweep.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+fn partitions(region: &Region, inner_loop: &InnerLoop) -> Result<(), &'static str> {
+    if !inner_loop.exits.is_empty() {
+        return Err("its guard has exits, which must be tested step by step");
     }
-    match region.cases(sweep).tell(sweep) {
+    match region.cases(inner_loop).tell(inner_loop) {
         true => Ok(()),
         false => Err("nothing that it asks or accesses goes with its counter"),
     }
 }
 
 /// Checks whether results stored at the counter may bypass the caches.
-fn streams(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
-    if !matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. }) {
+fn streams(
+    region: &Region,
+    schedule: &Schedule,
+    inner_loop: &InnerLoop,
+) -> Result<(), &'static str> {
+    if !matches!(
+        region.program.rate(inner_loop.rate).kind,
+        RateKind::Root { .. }
+    ) {
         return Err("what is streamed is written by a root");
     }
-    if !sweep.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+    if !inner_loop.exits.is_empty() {
+        return Err("its guard has exits, which must be tested step by step");
     }
-    match streamed(region, schedule, sweep).is_empty() {
+    match streamed(region, schedule, inner_loop).is_empty() {
         true => Err("it writes no result in step that it does nothing else with"),
         false => Ok(()),
     }
@@ -305,12 +320,13 @@ fn streams(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'
 
 /// Lists the arrays that bypass the caches. They are written only at the counter. In a partitioned
 /// loop, the index may also be at a fixed distance from it.
-pub(crate) fn streamed(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Vec<Var> {
-    let all = region.streamed(sweep).into_iter().map(|s| s.array);
+pub(crate) fn streamed(region: &Region, schedule: &Schedule, inner_loop: &InnerLoop) -> Vec<Var> {
+    let all = region.streamed(inner_loop).into_iter().map(|s| s.array);
     let written = |array: &Var| {
-        let mut here = sweep.accesses.iter().filter(|a| a.array == *array);
-        let split = |index| schedule.splits(sweep.rate) && near(region, sweep, *array, index);
-        let proven = |a: &Access| a.is_proven || split(a.index);
+        let mut here = inner_loop.accesses.iter().filter(|a| a.array == *array);
+        let partition =
+            |index| schedule.partitions(inner_loop.rate) && near(region, inner_loop, *array, index);
+        let proven = |a: &Access| a.is_proven || partition(a.index);
         let once = here.next().is_some_and(|a| !a.is_read && proven(a));
         once && here.next().is_none()
     };
@@ -318,33 +334,33 @@ pub(crate) fn streamed(region: &Region, schedule: &Schedule, sweep: &Sweep) -> V
 }
 
 /// Returns the innermost loop of a sub rate, and the step that enters it.
-fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r Sweep<'a>, usize)> {
-    let sweep = region.sweep(region.program.loop_rate(rate))?;
+fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r InnerLoop<'a>, usize)> {
+    let inner_loop = region.inner_loop(region.program.loop_rate(rate))?;
     let enters =
         |step: &Step| matches!(step, Step::Enter(i) if region.rate_of_block(*i) == Some(rate));
-    Some((sweep, sweep.steps.iter().position(enters)?))
+    Some((inner_loop, inner_loop.steps.iter().position(enters)?))
 }
 
 /// Checks whether a sub rate may admit in the given way.
 fn admits(
     region: &Region,
     schedule: &Schedule,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     step: usize,
     how: Admit,
 ) -> Result<(), &'static str> {
-    let (lanes, _) = schedule.vectors(sweep.rate);
-    for s in sweep.statements.iter().filter(|s| s.sub == Some(step)) {
+    let (lanes, _) = schedule.vectors(inner_loop.rate);
+    for s in inner_loop.statements.iter().filter(|s| s.sub == Some(step)) {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _)
                 if how == Admit::Compact
-                    && !in_step(region, sweep, *a, *index)
-                    && !packs(region, sweep, (*a, *index), s.sub) =>
+                    && !in_step(region, inner_loop, *a, *index)
+                    && !packs(region, inner_loop, (*a, *index), s.sub) =>
             {
                 return Err("it writes elsewhere than at its count");
             }
             StmtKind::Scan { group, .. }
-                if how != Admit::Branch && (lanes == 1 || !is_chained(region, *group)) =>
+                if how != Admit::Branch && (lanes == 1 || !is_recurrent(region, *group)) =>
             {
                 return Err("it scans, which has no mask");
             }
@@ -361,7 +377,7 @@ fn admits(
 fn side_by_side(
     region: &Region,
     schedule: &Schedule,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     (lanes, unroll): (u32, u32),
 ) -> Result<(), &'static str> {
     if !lanes.is_power_of_two() || lanes > MAX_LANES {
@@ -375,32 +391,32 @@ fn side_by_side(
         let mut nests = region.nests().iter();
         return match unroll {
             1 => Err("a turn of one step"),
-            _ if nests.any(|n| n.inner.contains(&sweep.rate)) => {
+            _ if nests.any(|n| n.inner.contains(&inner_loop.rate)) => {
                 Err("segments go step by step, or in vectors")
             }
             _ => Ok(()),
         };
     }
-    region.flags(sweep)?;
-    for s in &sweep.statements {
+    region.flags(inner_loop)?;
+    for s in &inner_loop.statements {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _) => {
-                let how = s.sub.and_then(|step| match sweep.steps[step] {
+                let how = s.sub.and_then(|step| match inner_loop.steps[step] {
                     Step::Enter(i) => region.rate_of_block(i),
                     _ => None,
                 });
                 let compact = how.is_some_and(|r| schedule.admits(r) == Admit::Compact);
-                let packed = compact && packs(region, sweep, (*a, *index), s.sub);
-                let split = s.sub.is_none() && s.top && schedule.splits(sweep.rate);
-                let near = || split && near(region, sweep, *a, *index);
-                let counted = s.sub.is_none() && at_count(region, sweep, (*a, *index), None);
-                let in_step = in_step(region, sweep, *a, *index);
-                let in_row = || in_row(region, sweep, *a, *index);
+                let packed = compact && packs(region, inner_loop, (*a, *index), s.sub);
+                let partition = s.sub.is_none() && s.top && schedule.partitions(inner_loop.rate);
+                let near = || partition && near(region, inner_loop, *a, *index);
+                let counted = s.sub.is_none() && at_count(region, inner_loop, (*a, *index), None);
+                let in_step = in_step(region, inner_loop, *a, *index);
+                let in_row = || in_row(region, inner_loop, *a, *index);
                 if !in_step && !packed && !counted && !near() && !in_row() {
                     return Err("it writes elsewhere than at the counter, or packed at a count");
                 }
                 let array = region.owner(*a);
-                let mut reads = sweep
+                let mut reads = inner_loop
                     .accesses
                     .iter()
                     .filter(|x| x.array == array && x.is_read);
@@ -410,14 +426,14 @@ fn side_by_side(
             }
             StmtKind::ScatterArray {
                 arrays, combine, ..
-            } => joins_lane_by_lane(region, sweep, s.id, (arrays, *combine))?,
-            StmtKind::Scan { group, .. } if !is_chained(region, *group) => {
-                scans_a_block(region, sweep, s, *group)?;
+            } => joins_lane_by_lane(region, inner_loop, s.id, (arrays, *combine))?,
+            StmtKind::Scan { group, .. } if !is_recurrent(region, *group) => {
+                scans_a_block(region, inner_loop, s, *group)?;
             }
             _ => {}
         }
     }
-    for role in sweep.roles.values() {
+    for role in inner_loop.roles.values() {
         match role {
             Role::Scan(block) if !matches!(*block, 1) && *block != lanes => {
                 return Err("vectors are no blocks of a scan");
@@ -428,15 +444,15 @@ fn side_by_side(
             _ => {}
         }
     }
-    if region.chain(sweep)?.is_some() {
+    if region.recurrence(inner_loop)?.is_some() {
         if lanes > MAX_LINKS {
             return Err("what goes from one step to the next is written for each lane");
         }
-        if schedule.splits(sweep.rate) {
+        if schedule.partitions(inner_loop.rate) {
             return Err("what goes from one step to the next, in cases");
         }
     }
-    let deep = (sweep.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
+    let deep = (inner_loop.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
     match deep {
         true => Err("its arms are nested too deep"),
         false => Ok(()),
@@ -447,7 +463,7 @@ fn side_by_side(
 /// else observes that order.
 fn joins_lane_by_lane(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     id: usize,
     (arrays, by): (&[Var], Option<Combine>),
 ) -> Result<(), &'static str> {
@@ -461,8 +477,8 @@ fn joins_lane_by_lane(
         }
         _ => false,
     };
-    let accessed = sweep.accesses.iter().any(|a| a.array == owner);
-    match accessed || sweep.statements.iter().any(|s| joins(&s)) {
+    let accessed = inner_loop.accesses.iter().any(|a| a.array == owner);
+    match accessed || inner_loop.statements.iter().any(|s| joins(&s)) {
         true => Err("it joins onto elements that it uses in another way, too"),
         false => Ok(()),
     }
@@ -472,7 +488,7 @@ fn joins_lane_by_lane(
 /// operator combines them.
 fn scans_a_block(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     scan: &Statement,
     group: GroupId,
 ) -> Result<(), &'static str> {
@@ -481,10 +497,10 @@ fn scans_a_block(
         return Err("it scans several variables, or by a function");
     };
     let mut waits = false;
-    for i in sweep.blocks() {
+    for i in inner_loop.blocks() {
         facts::each_leaving_use(region.facts.blocks[i].block, &mut |u| waits |= u == *v);
     }
-    for s in &sweep.statements[..=scan.id] {
+    for s in &inner_loop.statements[..=scan.id] {
         facts::each_use(s.stmt, &mut |u| waits |= u == *v);
     }
     match waits {
@@ -494,7 +510,7 @@ fn scans_a_block(
 }
 
 /// Tells whether a scan is a serial recurrence over elements.
-fn is_chained(region: &Region, group: GroupId) -> bool {
+fn is_recurrent(region: &Region, group: GroupId) -> bool {
     region.program.groups[group.index()].order == Order::Prefix(1)
 }
 

@@ -22,8 +22,8 @@ pub(crate) use legal::{legal_below, streamed};
 pub use text::{ScheduleError, Schedules};
 
 use crate::region::zip::ZipPart;
-use crate::region::{Extremum, Region, Role, Sweep};
-use crate::threads::{Asked, Threads};
+use crate::region::{Extremum, InnerLoop, Region, Role};
+use crate::threads::{Requested, Threads};
 use loop_lang::ir::RateId;
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub const MAX_UNROLL: u32 = 32;
 pub const MAX_RUNS: u32 = 16;
 
 /// Limits the steps of an unroll-and-jam.
-pub const MAX_JAM: u32 = 16;
+pub const MAX_UNROLL_JAM: u32 = 16;
 
 /// Limits the results that bypass the caches.
 ///
@@ -60,10 +60,10 @@ pub enum Decision {
     /// Loop partition. For an innermost root: each counter range on which comparisons keep their
     /// answers gets its own tile. For a nested innermost loop: the middle of each segment becomes a
     /// part of its own.
-    Split,
+    Partition,
     /// Loop fission, for an innermost loop: each piece of the body runs over a whole range before
     /// the next piece. Values that cross pieces pass through buffers.
-    Distribute {
+    Fission {
         /// The maximum latency of a piece's critical path, in cycles. A piece with enough other
         /// work may exceed it.
         wait: u32,
@@ -81,13 +81,13 @@ pub enum Decision {
     /// Fast min/max, for a vectorised innermost loop: extrema of floats use the machine's
     /// instruction. That is wrong for NaN and for zeros of either sign. Doubtful results are
     /// recomputed exactly.
-    Quick,
+    FastMinMax,
     /// For a vectorised innermost loop with exits: each iteration tests all of its vectors for an
     /// exit first.
     Ask,
     /// Unroll-and-jam, for a root with one segment per step: this many steps share a segment where
     /// they share work.
-    Jam(u32),
+    UnrollJam(u32),
     /// For an innermost root that folds in runs: this many runs execute side by side, one per lane.
     /// Their results are combined in order.
     Runs(u32),
@@ -142,15 +142,15 @@ impl fmt::Display for Decision {
                 write!(f, "vectorise {lanes} unroll {unroll}")
             }
             Decision::Stream(least) => write!(f, "stream {least}"),
-            Decision::Split => f.write_str("split"),
-            Decision::Distribute { wait, work, steps } => {
-                write!(f, "distribute wait {wait} work {work} buffer {steps}")
+            Decision::Partition => f.write_str("partition"),
+            Decision::Fission { wait, work, steps } => {
+                write!(f, "fission wait {wait} work {work} buffer {steps}")
             }
             Decision::Buffer(elements) => write!(f, "buffer {elements}"),
             Decision::Admit(how) => f.write_str(how.name()),
-            Decision::Quick => f.write_str("quick"),
+            Decision::FastMinMax => f.write_str("fastminmax"),
             Decision::Ask => f.write_str("ask"),
-            Decision::Jam(steps) => write!(f, "jam {steps}"),
+            Decision::UnrollJam(steps) => write!(f, "unrolljam {steps}"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
             Decision::Threads(Threads { who, block, each }) => {
                 write!(f, "threads {who} block {block} each {each}")
@@ -210,9 +210,9 @@ impl Schedule {
     }
 
     /// Returns the number of a root's steps that share a segment.
-    pub fn jams(&self, rate: RateId) -> Option<u32> {
+    pub fn unroll_jam(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
-            Decision::Jam(steps) if *r == rate => Some(*steps),
+            Decision::UnrollJam(steps) if *r == rate => Some(*steps),
             _ => None,
         };
         self.decisions.iter().find_map(of)
@@ -221,22 +221,25 @@ impl Schedule {
     /// Returns the extrema that an innermost loop computes by fast min/max.
     ///
     /// Only vectors that cover all lanes in one iteration qualify.
-    pub fn quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
-        if !self.decisions.contains(&(sweep.rate, Decision::Quick)) {
+    pub fn fast_min_max(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
+        if !self
+            .decisions
+            .contains(&(inner_loop.rate, Decision::FastMinMax))
+        {
             return Vec::new();
         }
-        self.may_be_quick(region, sweep)
+        self.may_use_fast_min_max(region, inner_loop)
     }
 
     /// Returns the extrema that may use fast min/max.
-    fn may_be_quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
-        let (lanes, unroll) = self.vectors(sweep.rate);
+    fn may_use_fast_min_max(&self, region: &Region, inner_loop: &InnerLoop) -> Vec<Extremum> {
+        let (lanes, unroll) = self.vectors(inner_loop.rate);
         // An exit position is lost when the range is recomputed.
-        let mut extrema = match sweep.exits.is_empty() && !sweep.changes_what_it_reads() {
-            true => region.extrema(sweep),
+        let mut extrema = match inner_loop.exits.is_empty() && !inner_loop.changes_what_it_reads() {
+            true => region.extrema(inner_loop),
             false => Vec::new(),
         };
-        extrema.retain(|e| match sweep.roles.get(&e.var) {
+        extrema.retain(|e| match inner_loop.roles.get(&e.var) {
             Some(Role::Lanes(of)) => lanes > 1 && lanes * unroll >= *of,
             _ => false,
         });
@@ -244,7 +247,7 @@ impl Schedule {
     }
 
     /// Adds a root's mapping to a device's threads.
-    pub fn with_threads(mut self, root: RateId, dealt: Asked) -> Schedule {
+    pub fn with_threads(mut self, root: RateId, dealt: Requested) -> Schedule {
         let threads = dealt.threads.map(Decision::Threads);
         let all = threads.into_iter().chain(dealt.teams.map(Decision::Teams));
         self.decisions.extend(all.map(|d| (root, d)));
@@ -252,16 +255,16 @@ impl Schedule {
     }
 
     /// Returns a root's mapping to a device's threads, as far as it is decided.
-    pub fn threads(&self, root: RateId) -> Asked {
-        let mut asked = Asked::default();
+    pub fn threads(&self, root: RateId) -> Requested {
+        let mut requested = Requested::default();
         for (_, decision) in self.decisions.iter().filter(|(r, _)| *r == root) {
             match decision {
-                Decision::Threads(threads) => asked.threads = Some(*threads),
-                Decision::Teams(from) => asked.teams = Some(*from),
+                Decision::Threads(threads) => requested.threads = Some(*threads),
+                Decision::Teams(from) => requested.teams = Some(*from),
                 _ => {}
             }
         }
-        asked
+        requested
     }
 
     /// Returns the minimum number of steps for results to bypass the caches.
@@ -274,9 +277,8 @@ impl Schedule {
     }
 
     /// Tells whether an innermost loop's body is split by fission.
-    pub fn distributes(&self, rate: RateId) -> bool {
-        let of =
-            |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Distribute { .. });
+    pub fn has_fission(&self, rate: RateId) -> bool {
+        let of = |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Fission { .. });
         self.decisions.iter().any(of)
     }
 
@@ -315,8 +317,8 @@ impl Schedule {
     }
 
     /// Tells whether the loop is partitioned where comparisons change.
-    pub fn splits(&self, rate: RateId) -> bool {
-        self.decisions.contains(&(rate, Decision::Split))
+    pub fn partitions(&self, rate: RateId) -> bool {
+        self.decisions.contains(&(rate, Decision::Partition))
     }
 
     /// Returns the schedule without vectors, parallel runs and fission for a rate.
@@ -327,7 +329,7 @@ impl Schedule {
                 d,
                 Decision::Vectorise { .. }
                     | Decision::Runs(_)
-                    | Decision::Distribute { .. }
+                    | Decision::Fission { .. }
                     | Decision::Ask
             )
         };

@@ -6,7 +6,7 @@
 //! r2 compact
 //! r3 buffer 1024
 //! r4 runs 8
-//! r5 jam 4
+//! r5 unrolljam 4
 //! r6 threads path block 128 each 20
 //! r6 teams 65536
 //! ```
@@ -81,7 +81,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `jam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `fastminmax`, `ask`, `stream N`, `partition`, `fission wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -188,17 +188,17 @@ fn decision(words: &[&str]) -> Option<Decision> {
             lanes: 1,
             unroll: unroll.parse().ok()?,
         }),
-        ["quick"] => Some(Decision::Quick),
+        ["fastminmax"] => Some(Decision::FastMinMax),
         ["ask"] => Some(Decision::Ask),
         ["stream", least] => Some(Decision::Stream(least.parse().ok()?)),
-        ["split"] => Some(Decision::Split),
-        ["distribute", "wait", wait, "work", work, "buffer", steps] => Some(Decision::Distribute {
+        ["partition"] => Some(Decision::Partition),
+        ["fission", "wait", wait, "work", work, "buffer", steps] => Some(Decision::Fission {
             wait: wait.parse().ok()?,
             work: work.parse().ok()?,
             steps: steps.parse().ok()?,
         }),
         ["runs", lanes] => Some(Decision::Runs(lanes.parse().ok()?)),
-        ["jam", steps] => Some(Decision::Jam(steps.parse().ok()?)),
+        ["unrolljam", steps] => Some(Decision::UnrollJam(steps.parse().ok()?)),
         ["threads", who, "block", block, "each", each] => Some(Decision::Threads(Threads {
             who: Who::ALL.into_iter().find(|w| w.name() == *who)?,
             block: block.parse().ok()?,

@@ -1,6 +1,6 @@
 //! Dependences of values: the groups and inner rates that must run to compute them.
 
-use crate::threads::handed::Handed;
+use crate::threads::contracted::Contracted;
 use crate::threads::shape::nest_left;
 use livefusion_backend::facts::Facts;
 use loop_lang::ir::{Atom, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
@@ -13,7 +13,7 @@ pub struct Demand<'a> {
     /// The operands of each variable's definition, start and update.
     operands: FxHashMap<Var, Vec<Var>>,
     /// The rate that defines each variable.
-    home: FxHashMap<Var, RateId>,
+    rate_of: FxHashMap<Var, RateId>,
     /// The conditions that control each rate's iterations, without those of enclosing rates.
     control: Vec<Vec<Var>>,
     group: FxHashMap<Var, &'a Group>,
@@ -32,11 +32,11 @@ pub struct Behind {
 
 impl<'a> Demand<'a> {
     /// Analyses a loop.
-    pub fn of(program: &'a Loop, facts: &Facts<'a>, handed: &Handed) -> Demand<'a> {
+    pub fn of(program: &'a Loop, facts: &Facts<'a>, contracted: &Contracted) -> Demand<'a> {
         let mut demand = Demand {
             program,
             operands: FxHashMap::default(),
-            home: FxHashMap::default(),
+            rate_of: FxHashMap::default(),
             control: vec![Vec::new(); program.rates.len()],
             group: FxHashMap::default(),
             counted: FxHashMap::default(),
@@ -64,9 +64,9 @@ impl<'a> Demand<'a> {
                 match &stmt.kind {
                     StmtKind::Assign(v, _) => define(*v),
                     // Later reads in the same iteration depend on the write.
-                    StmtKind::WriteArray(a, ..) if handed.has(*a) => {
+                    StmtKind::WriteArray(a, ..) if contracted.has(*a) => {
                         define(*a);
-                        demand.home.insert(*a, rate);
+                        demand.rate_of.insert(*a, rate);
                     }
                     StmtKind::Scan { group, .. } => {
                         let group = &program.groups[group.index()];
@@ -76,7 +76,7 @@ impl<'a> Demand<'a> {
                 }
                 if !matches!(section, Section::Nest | Section::Done) {
                     walk::definitions(&stmt.kind, &mut |v| {
-                        demand.home.insert(v, rate);
+                        demand.rate_of.insert(v, rate);
                     });
                 }
             }
@@ -189,8 +189,8 @@ impl<'a> Demand<'a> {
             if !behind.vars.insert(v) {
                 continue;
             }
-            if let Some(home) = self.home.get(&v) {
-                self.run(Some(*home), &mut stack, behind);
+            if let Some(rate) = self.rate_of.get(&v) {
+                self.run(Some(*rate), &mut stack, behind);
             }
             match self.group.get(&v) {
                 // Known before the iteration begins, or computed with it.

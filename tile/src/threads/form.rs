@@ -222,14 +222,14 @@ impl Tiles {
     /// # Errors
     ///
     /// Returns the reason if they are not possible.
-    pub(super) fn asked(
+    pub(super) fn requested(
         shape: &Shape<'_>,
         streams: &mut Streams,
         near: &mut Near,
-        asked: Threads,
+        requested: Threads,
     ) -> Result<Tiles, Refusal> {
-        let no = |why: &str| Err(Refusal::Asked(why.into()));
-        let Threads { who, block, each } = asked;
+        let no = |why: &str| Err(Refusal::Requested(why.into()));
+        let Threads { who, block, each } = requested;
         if !block.is_power_of_two() || !BLOCK.contains(&block) {
             return no("a block has a power of two of threads, from 32 to 1024");
         }

@@ -19,11 +19,11 @@
 //! | [`path`] | merge paths: rows with elements shared among threads |
 //! | `team` | rows that a team of threads executes |
 //! | [`demand`] | dependences of values on groups and inner rates |
-//! | [`handed`] | contracted arrays |
+//! | [`contracted`] | contracted arrays |
 
+pub mod contracted;
 pub mod demand;
 pub mod form;
-pub mod handed;
 pub mod near;
 pub mod path;
 pub mod phases;
@@ -90,7 +90,7 @@ pub struct Threads {
 
 /// Holds the requested mapping of a root, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Asked {
+pub struct Requested {
     /// The mapping of its iterations.
     pub threads: Option<Threads>,
     /// The minimum number of threads for teams to execute its rows.
@@ -102,9 +102,9 @@ pub struct Asked {
 /// # Errors
 ///
 /// Returns the rule that it breaks.
-pub fn allows(program: &Loop, root: RateId, asked: Asked) -> Result<(), Refusal> {
+pub fn allows(program: &Loop, root: RateId, requested: Requested) -> Result<(), Refusal> {
     match program.roots.iter().position(|r| *r == root) {
-        Some(phase) => Phases::of(program).at(phase, asked).map(|_| ()),
-        None => Err(Refusal::Asked("the rate is no root".into())),
+        Some(phase) => Phases::of(program).at(phase, requested).map(|_| ()),
+        None => Err(Refusal::Requested("the rate is no root".into())),
     }
 }

@@ -11,7 +11,7 @@ use super::form::Tiles;
 use super::path::Path;
 use super::plan::Work;
 use super::shape::{Scatter, Shape};
-use super::streams::{Access, bytes, in_places};
+use super::streams::{ArrayAccess, bytes, in_places};
 use loop_lang::ir::{Atom, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::walk;
@@ -121,11 +121,11 @@ impl Near {
     fn is_plain(&self, shape: &Shape<'_>, array: Var) -> bool {
         let source = shape.facts.source.get(&array);
         let is_joined = |s: &Scatter| shape.facts.source.get(&s.array) == source;
-        !shape.handed.has(array) && !shape.scatters.iter().any(is_joined)
+        !shape.contracted.has(array) && !shape.scatters.iter().any(is_joined)
     }
 
     /// Adds the accesses to one piece of memory.
-    fn add(&mut self, shape: &Shape<'_>, path: &Path, every: bool, all: &[Access]) {
+    fn add(&mut self, shape: &Shape<'_>, path: &Path, every: bool, all: &[ArrayAccess]) {
         let Some(array) = all.first().map(|a| a.array) else {
             return;
         };
@@ -147,8 +147,8 @@ impl Near {
             }
             return;
         }
-        let own = |a: &Access| a.is_write && a.array == array && a.always == Some(path.rate);
-        let lies = |a: &Access| lies_there(shape, path, a.at);
+        let own = |a: &ArrayAccess| a.is_write && a.array == array && a.always == Some(path.rate);
+        let lies = |a: &ArrayAccess| lies_there(shape, path, a.at);
         if every && !shape.levels.is_empty() && all.iter().all(|a| own(a) && lies(a)) {
             self.writes.push(array);
             self.bytes += size;
@@ -156,7 +156,7 @@ impl Near {
     }
 
     /// Adds an array that rows write at their ends.
-    fn add_end(&mut self, shape: &Shape<'_>, all: &[Access]) {
+    fn add_end(&mut self, shape: &Shape<'_>, all: &[ArrayAccess]) {
         let [a] = all else { return };
         let of_row = a.at == Atom::Var(shape.counter) && a.always == Some(shape.root);
         if !a.is_write || !of_row || !self.is_plain(shape, a.array) {
@@ -173,7 +173,7 @@ impl Near {
     }
 
     /// Tells whether a read is staged.
-    fn lies(&mut self, shape: &Shape<'_>, path: &Path, a: &Access) -> bool {
+    fn lies(&mut self, shape: &Shape<'_>, path: &Path, a: &ArrayAccess) -> bool {
         if !shape.levels.is_empty() {
             return lies_there(shape, path, a.at);
         }

@@ -76,50 +76,54 @@ impl Path {
         if !program.roots.contains(&parent) {
             return Err("not every iteration has one".into());
         }
-        let looking = Looking {
+        let search = RowSearch {
             program,
             facts,
             rate,
             root: parent,
         };
         if exits.any {
-            looking.leaves()?;
+            search.leaves()?;
         }
         let running = facts.group.contains_key(&counter);
-        looking.flags(running, counter)?;
-        let read = looking.read(counter, bound);
+        search.flags(running, counter)?;
+        let read = search.read(counter, bound);
         let behind = demand.of_values(read.iter().copied());
-        let inside = |v: &Var| looking.home(*v).is_some_and(|r| program.is_within(r, rate));
+        let inside = |v: &Var| {
+            search
+                .rate_of(*v)
+                .is_some_and(|r| program.is_within(r, rate))
+        };
         if behind.rates.contains(&rate) || behind.vars.iter().any(|v| *v != counter && inside(v)) {
             return Err("a row begins with what came of others' elements".into());
         }
-        let head_reads = looking.reads_of_head();
+        let head_reads = search.reads_of_head();
         if head_reads.iter().any(|v| *v != counter && inside(v)) {
             return Err("a row begins with what came of others' elements".into());
         }
-        looking.starts(counter, demand)?;
+        search.starts(counter, demand)?;
         Ok(Path {
             rate,
             counter,
             bound,
             running,
-            length: looking.length(counter, bound, running),
+            length: search.length(counter, bound, running),
             // Each row has a step that tells whether it begins.
-            ends: exits.any || looking.ends(),
+            ends: exits.any || search.ends(),
             head: behind.vars,
             read,
         })
     }
 }
 
-struct Looking<'l, 'a> {
+struct RowSearch<'l, 'a> {
     program: &'l Loop,
     facts: &'l Facts<'a>,
     rate: RateId,
     root: RateId,
 }
 
-impl Looking<'_, '_> {
+impl RowSearch<'_, '_> {
     /// Tells whether a block is the test for the begin of a row.
     fn is_entry(&self, placed: &Placed<'_>) -> bool {
         placed.place == at(self.root, 0, Section::Guard)
@@ -169,7 +173,7 @@ impl Looking<'_, '_> {
     }
 
     /// Returns the loop rate that updates a group's variable.
-    fn home(&self, v: Var) -> Option<RateId> {
+    fn rate_of(&self, v: Var) -> Option<RateId> {
         let (group, _) = self.facts.group.get(&v)?;
         let step = self.program.groups[group.index()].step;
         Some(self.facts.tree.loop_rate(step))
@@ -244,7 +248,7 @@ impl Looking<'_, '_> {
         }
         let mut seen = FxHashSet::default();
         let within = |v: Var| {
-            self.home(v)
+            self.rate_of(v)
                 .is_some_and(|r| self.program.is_within(r, self.rate))
         };
         read.retain(|v| *v != counter && !defined.contains(v) && !within(*v) && seen.insert(*v));

@@ -3,7 +3,7 @@
 //! For a phase, all earlier code is part of `init`, and the variables carried by other phases have
 //! their final values.
 
-use super::Asked;
+use super::Requested;
 use super::shape::{Refusal, Shape};
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{
@@ -41,7 +41,7 @@ impl<'a> Phases<'a> {
     ///
     /// Returns the reason if a phase cannot run in parallel on a device.
     pub fn shapes(&self) -> Result<Vec<Shape<'_>>, Refusal> {
-        self.under(|_| Asked::default())
+        self.under(|_| Requested::default())
     }
 
     /// Returns a shape for each phase under the requested mappings.
@@ -52,11 +52,14 @@ impl<'a> Phases<'a> {
     ///
     /// Returns the reason if a phase cannot run in parallel on a device, or not in the requested
     /// way.
-    pub fn under(&self, asked: impl Fn(RateId) -> Asked) -> Result<Vec<Shape<'_>>, Refusal> {
+    pub fn under(
+        &self,
+        requested: impl Fn(RateId) -> Requested,
+    ) -> Result<Vec<Shape<'_>>, Refusal> {
         match self.alone.len() {
             0 => Err(Refusal::Roots(0)),
             phases => (0..phases)
-                .map(|k| self.at(k, asked(self.whole.roots[k])))
+                .map(|k| self.at(k, requested(self.whole.roots[k])))
                 .collect(),
         }
     }
@@ -66,10 +69,10 @@ impl<'a> Phases<'a> {
     /// # Errors
     ///
     /// Returns the reason if it cannot run in parallel on a device, or not in the requested way.
-    pub fn at(&self, phase: usize, asked: Asked) -> Result<Shape<'_>, Refusal> {
+    pub fn at(&self, phase: usize, requested: Requested) -> Result<Shape<'_>, Refusal> {
         let none = || Refusal::Roots(self.alone.len());
         let alone = self.alone.get(phase).ok_or_else(none)?;
-        Shape::at(self.whole, alone, phase, self.layout.clone(), asked)
+        Shape::at(self.whole, alone, phase, self.layout.clone(), requested)
     }
 }
 

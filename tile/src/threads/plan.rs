@@ -1,8 +1,8 @@
 //! Work plans: which thread executes which iterations, and why.
 
 use crate::threads::Who;
+use crate::threads::contracted::Contracted;
 use crate::threads::demand::Demand;
-use crate::threads::handed::Handed;
 use crate::threads::path::{Path, is_shared};
 use crate::threads::shape::{Exits, MOST_LEVELS, Refusal, each, nest_left};
 use crate::threads::team::folds;
@@ -102,12 +102,12 @@ impl Plan {
     pub fn of(
         program: &Loop,
         facts: &Facts<'_>,
-        handed: &Handed,
+        contracted: &Contracted,
         updated: &FxHashSet<GroupId>,
         left: (Exits, &FxHashSet<Var>),
         who: Option<Who>,
     ) -> Result<Plan, Refusal> {
-        let not = |who: Who, why: &str| Err(Refusal::Asked(format!("it has no {who}: {why}")));
+        let not = |who: Who, why: &str| Err(Refusal::Requested(format!("it has no {who}: {why}")));
         let is_nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates = (0..program.rates.len()).map(RateId::new);
         let nested: Vec<RateId> = rates.filter(is_nested).collect();
@@ -122,22 +122,22 @@ impl Plan {
             });
         }
         check(program, facts)?;
-        let demand = Demand::of(program, facts, handed);
+        let demand = Demand::of(program, facts, contracted);
         if let Some(counter) = ending_itself(program, facts, &demand) {
             return Err(Refusal::Sequential(program.name(counter).into()));
         }
-        let path = || Plan::path(program, facts, handed, &demand, left);
+        let path = || Plan::path(program, facts, contracted, &demand, left);
         let teams = |why: String, folds| Plan::teams(why, folds, program, facts, &demand);
         let rows = |why: String| Plan::alone(why, program, facts, &demand);
-        let asked = || "it is asked for".to_string();
+        let requested = || "it is asked for".to_string();
         match who {
             Some(Who::Steps) => not(Who::Steps, "rates are nested"),
             Some(Who::Path) => path().or_else(|why| not(Who::Path, &why)),
             Some(Who::Teams) => match folds(program, facts) {
-                Ok(folds) => teams(asked(), folds),
+                Ok(folds) => teams(requested(), folds),
                 Err(why) => not(Who::Teams, &why),
             },
-            Some(Who::Rows) => rows(asked()),
+            Some(Who::Rows) => rows(requested()),
             // One row may have more elements than all others, so rows are shared where possible.
             None => path().or_else(|why| match folds(program, facts) {
                 Ok(folds) => teams(why, folds),
@@ -176,7 +176,7 @@ impl Plan {
     fn path(
         program: &Loop,
         facts: &Facts<'_>,
-        handed: &Handed,
+        contracted: &Contracted,
         demand: &Demand<'_>,
         (exits, behind): (Exits, &FxHashSet<Var>),
     ) -> Result<Plan, String> {
@@ -184,8 +184,8 @@ impl Plan {
         if exits.any && path.running && behind.contains(&path.counter) {
             return Err("how many elements came before its end is asked".into());
         }
-        if path.head.iter().any(|v| handed.has(*v)) {
-            return Err("a row begins with what is handed on".into());
+        if path.head.iter().any(|v| contracted.has(*v)) {
+            return Err("a row begins with a contracted array".into());
         }
         let shared =
             levels(program, |g| is_shared(program, &path, g)).map_err(|e| e.to_string())?;
@@ -363,7 +363,7 @@ fn levels(program: &Loop, joined: impl Fn(GroupId) -> bool) -> Result<Vec<Vec<Gr
 /// Tells whether a group's partial results can be combined in any grouping.
 fn joins(group: &Group) -> bool {
     let whole = group.combine.is_some() && group.identity.len() == group.vars.len();
-    whole && !group.circle && group.order != Order::Sequential
+    whole && !group.cycle && group.order != Order::Sequential
 }
 
 /// Checks the restrictions on loops with nested rates, for any mapping.

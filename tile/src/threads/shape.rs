@@ -4,13 +4,13 @@ mod exits;
 mod scatter;
 mod wide;
 
+use crate::threads::contracted::Contracted;
 use crate::threads::form::{Groups, Tiles};
-use crate::threads::handed::Handed;
 use crate::threads::near::Near;
 use crate::threads::phases;
 use crate::threads::plan::{Nests, Plan, Work};
 use crate::threads::streams::Streams;
-use crate::threads::{Asked, ENOUGH, Threads};
+use crate::threads::{ENOUGH, Requested, Threads};
 use livefusion_backend::facts::{Facts, Placed};
 use loop_lang::ir::{
     Atom, Comb, End, Group, GroupId, Loop, Part, Place, RateId, RateKind, Section, Stmt, StmtKind,
@@ -51,7 +51,7 @@ pub enum Refusal {
     /// Its groups have too many words. The limit is lower for a loop that may exit early.
     Words(usize),
     /// The requested mapping is not possible.
-    Asked(String),
+    Requested(String),
     /// A property that verified loops of this shape do not have.
     Other(String),
 }
@@ -74,7 +74,7 @@ impl fmt::Display for Refusal {
                 f,
                 "its groups have {n} words, and it may end before its bound"
             ),
-            Refusal::Asked(what) | Refusal::Other(what) => f.write_str(what),
+            Refusal::Requested(what) | Refusal::Other(what) => f.write_str(what),
         }
     }
 }
@@ -106,7 +106,7 @@ pub struct Shape<'a> {
     /// The plan's facts about nested rates.
     pub nests: Nests,
     /// Its contracted arrays.
-    pub handed: Handed,
+    pub contracted: Contracted,
     /// Its early exits.
     pub exits: Exits,
     /// The scatters of its steps, per array.
@@ -135,7 +135,13 @@ impl<'a> Shape<'a> {
     /// Returns the reason if it cannot run in parallel on a device.
     pub fn of(program: &'a Loop) -> Result<Shape<'a>, Refusal> {
         match program.roots[..] {
-            [_] => Shape::at(program, program, 0, Layout::of(program), Asked::default()),
+            [_] => Shape::at(
+                program,
+                program,
+                0,
+                Layout::of(program),
+                Requested::default(),
+            ),
             _ => Err(Refusal::Roots(program.roots.len())),
         }
     }
@@ -146,7 +152,7 @@ impl<'a> Shape<'a> {
         program: &'a Loop,
         phase: usize,
         layout: Layout,
-        asked: Asked,
+        requested: Requested,
     ) -> Result<Shape<'a>, Refusal> {
         let root = program.roots[0];
         let facts = Facts::of(program, &layout.arrays, &layout.held).map_err(Refusal::Other)?;
@@ -157,7 +163,7 @@ impl<'a> Shape<'a> {
             return Err(Refusal::Inner(comb));
         }
         let elsewhere = phases::elsewhere(whole, program);
-        let handed = Handed::of(program, &facts).without(&elsewhere);
+        let contracted = Contracted::of(program, &facts).without(&elsewhere);
         let mut shape = Shape {
             whole,
             phase,
@@ -171,7 +177,7 @@ impl<'a> Shape<'a> {
             work: Work::Steps,
             levels: Vec::new(),
             nests: Nests::default(),
-            handed,
+            contracted,
             scatters: Vec::new(),
             last: Vec::new(),
             given: Vec::new(),
@@ -179,7 +185,7 @@ impl<'a> Shape<'a> {
             near: Near::default(),
             groups: Groups::default(),
             tiles: Tiles::default(),
-            teams: asked.teams.unwrap_or(ENOUGH),
+            teams: requested.teams.unwrap_or(ENOUGH),
         };
         let mut scatters = scatter::find(program)?;
         scatters.retain(|s| shape.is_scattered(s.array));
@@ -189,13 +195,20 @@ impl<'a> Shape<'a> {
         shape.exits = shape.find_exits(&behind)?;
         let updated = shape.updated();
         let left = (shape.exits, &behind);
-        let who = asked.threads.map(|t| t.who);
-        let mut plan = Plan::of(program, &shape.facts, &shape.handed, &updated, left, who)?
-            .checked(shape.exits)?;
-        match (asked.teams.is_some(), &plan.nests.rows) {
-            (true, None) => return Err(Refusal::Asked("no team may have its rows".into())),
+        let who = requested.threads.map(|t| t.who);
+        let mut plan = Plan::of(
+            program,
+            &shape.facts,
+            &shape.contracted,
+            &updated,
+            left,
+            who,
+        )?
+        .checked(shape.exits)?;
+        match (requested.teams.is_some(), &plan.nests.rows) {
+            (true, None) => return Err(Refusal::Requested("no team may have its rows".into())),
             // A requested mapping has no alternatives.
-            (false, _) if asked.threads.is_some() => plan.nests.rows = None,
+            (false, _) if requested.threads.is_some() => plan.nests.rows = None,
             _ => {}
         }
         (shape.work, shape.levels, shape.nests) = (plan.work, plan.levels, plan.nests);
@@ -207,13 +220,13 @@ impl<'a> Shape<'a> {
         shape.check_blocks()?;
         shape.check_order()?;
         shape.given = shape.find_given();
-        shape.deal(asked.threads)?;
+        shape.deal(requested.threads)?;
         Ok(shape)
     }
 
     /// Returns the mapping, in the form of a request for it.
-    pub fn dealt(&self) -> Asked {
-        Asked {
+    pub fn dealt(&self) -> Requested {
+        Requested {
             threads: Some(Threads {
                 who: self.work.who(),
                 block: self.tiles.threads,
@@ -224,11 +237,11 @@ impl<'a> Shape<'a> {
     }
 
     /// Chooses the staged arrays and the tile sizes.
-    fn deal(&mut self, asked: Option<Threads>) -> Result<(), Refusal> {
+    fn deal(&mut self, requested: Option<Threads>) -> Result<(), Refusal> {
         self.groups = Groups::of(self);
         let (mut streams, mut near) = (Streams::of(self), Near::of(self));
-        self.tiles = match asked {
-            Some(asked) => Tiles::asked(self, &mut streams, &mut near, asked)?,
+        self.tiles = match requested {
+            Some(requested) => Tiles::requested(self, &mut streams, &mut near, requested)?,
             None => Tiles::of(self, &mut streams, &mut near),
         };
         (self.streams, self.near) = (streams, near);
@@ -264,7 +277,7 @@ impl<'a> Shape<'a> {
             work: plan.work,
             levels: plan.levels,
             nests: plan.nests,
-            handed: self.handed.clone(),
+            contracted: self.contracted.clone(),
             scatters: self.scatters.clone(),
             last: self.last.clone(),
             given: self.given.clone(),
@@ -399,7 +412,7 @@ impl<'a> Shape<'a> {
         read.retain(|v| {
             let group = self.facts.group.get(v);
             let carried = group.is_some_and(|(g, _)| updated.contains(g)) || *v == self.counter;
-            let is_own = carried || self.handed.cells.contains_key(v);
+            let is_own = carried || self.contracted.cells.contains_key(v);
             !is_own && !defined.contains(v) && seen.insert(*v)
         });
         read
@@ -415,7 +428,7 @@ impl<'a> Shape<'a> {
 fn advancing(program: &Loop) -> Option<String> {
     let mut kinds = program.rates.iter().map(|r| r.kind);
     let cursor = kinds.find(|kind| matches!(kind, RateKind::Cursor { .. }))?;
-    let asks = |c: &&Comb| c.home.map(|h| h.rate) == cursor.parent();
+    let asks = |c: &&Comb| c.slot.map(|h| h.rate) == cursor.parent();
     let comb = program.combs.iter().find(asks);
     Some(comb.map_or_else(String::new, |c| c.kind.clone()))
 }

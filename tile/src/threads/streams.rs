@@ -23,7 +23,7 @@ pub struct Streams {
 }
 
 /// An access to an array.
-pub(super) struct Access {
+pub(super) struct ArrayAccess {
     pub array: Var,
     pub at: Atom,
     pub is_write: bool,
@@ -46,7 +46,7 @@ impl Streams {
     }
 
     /// Adds the accesses to one piece of memory.
-    fn add(&mut self, shape: &Shape<'_>, all: &[Access]) {
+    fn add(&mut self, shape: &Shape<'_>, all: &[ArrayAccess]) {
         let counter = Atom::Var(shape.counter);
         let Some(array) = all.iter().map(|a| a.array).next() else {
             return;
@@ -64,11 +64,11 @@ impl Streams {
         if !one_name || all.iter().any(|a| !a.is_write) {
             return;
         }
-        let every = |a: &Access| a.at == counter && a.always == Some(shape.root);
+        let every = |a: &ArrayAccess| a.at == counter && a.always == Some(shape.root);
         if all.iter().all(every) {
             self.writes.push(array);
         } else if let [
-            Access {
+            ArrayAccess {
                 at: Atom::Var(count),
                 always: Some(rate),
                 ..
@@ -129,9 +129,9 @@ pub(super) fn bytes(shape: &Shape<'_>, v: Var) -> u32 {
 }
 
 /// Lists all accesses of steps, grouped by memory.
-pub(super) fn in_places(shape: &Shape<'_>) -> Vec<Vec<Access>> {
+pub(super) fn in_places(shape: &Shape<'_>) -> Vec<Vec<ArrayAccess>> {
     let mut by_memory: FxHashMap<Source, usize> = FxHashMap::default();
-    let mut all: Vec<Vec<Access>> = Vec::new();
+    let mut all: Vec<Vec<ArrayAccess>> = Vec::new();
     for access in accesses(shape) {
         let Some(source) = shape.facts.source.get(&access.array) else {
             continue;
@@ -146,7 +146,7 @@ pub(super) fn in_places(shape: &Shape<'_>) -> Vec<Vec<Access>> {
 }
 
 /// Lists all accesses of steps.
-fn accesses(shape: &Shape<'_>) -> Vec<Access> {
+fn accesses(shape: &Shape<'_>) -> Vec<ArrayAccess> {
     let mut all = Vec::new();
     for placed in shape.steps() {
         if let Place::At { rate, .. } = placed.place {
@@ -156,7 +156,7 @@ fn accesses(shape: &Shape<'_>) -> Vec<Access> {
     all
 }
 
-fn find(stmts: &[Stmt], always: Option<RateId>, all: &mut Vec<Access>) {
+fn find(stmts: &[Stmt], always: Option<RateId>, all: &mut Vec<ArrayAccess>) {
     for s in stmts {
         let (array, at, is_write) = match s.kind {
             StmtKind::ReadArray(_, array, at) => (array, at, false),
@@ -168,7 +168,7 @@ fn find(stmts: &[Stmt], always: Option<RateId>, all: &mut Vec<Access>) {
                 continue;
             }
         };
-        all.push(Access {
+        all.push(ArrayAccess {
             array,
             at,
             is_write,

@@ -105,7 +105,7 @@ fn is_fold(program: &Loop, facts: &Facts<'_>, group: &Group) -> bool {
         Order::Exact => !is_read(program, facts, group),
         Order::Runs(_) | Order::Prefix(_) | Order::Sequential => false,
     };
-    whole && !group.circle && apart
+    whole && !group.cycle && apart
 }
 
 /// Tells whether the loop that updates a group reads it, other than for its next value.

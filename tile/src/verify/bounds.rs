@@ -62,8 +62,8 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         begun: None,
         segment: None,
         fitted: Vec::new(),
-        undoable: false,
-        rehearsed: false,
+        can_roll_back: false,
+        dry_run_passed: false,
     };
     walk.know_given();
     walk.stmts(&tile.body);
@@ -91,9 +91,9 @@ pub(super) struct Walk<'f, 'a> {
     /// The segments already executed in this iteration on the current path.
     pub(super) fitted: Vec<Fitted>,
     /// Whether the range loop's iteration can still be rolled back: it has had no lasting effect.
-    pub(super) undoable: bool,
+    pub(super) can_roll_back: bool,
     /// Whether a dry run of the segments here has succeeded.
-    pub(super) rehearsed: bool,
+    pub(super) dry_run_passed: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -117,7 +117,7 @@ impl<'a> Walk<'_, 'a> {
     fn stmt(&mut self, kind: &'a StmtKind) {
         self.faults.at = Some(kind);
         self.begun = (self.begun).filter(|_| !self.carries(kind) && self.begins_turn(kind));
-        self.undoable &= !self.stays(kind);
+        self.can_roll_back &= !self.stays(kind);
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),
             StmtKind::Count { to, of } => {
@@ -185,19 +185,19 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::For { .. } => self.turns(kind),
             StmtKind::Segment { .. } => self.segment(kind),
-            StmtKind::Rehearse { body } => self.rehearse(body),
+            StmtKind::DryRun { body } => self.dry_run(body),
             StmtKind::If { then, other, .. } => {
                 let before = (self.gone.clone(), self.places.clone());
                 let (begun, fitted) = (self.begun, self.fitted.clone());
-                let undoable = self.undoable;
+                let can_roll_back = self.can_roll_back;
                 self.stmts(then);
-                let undoable_after = std::mem::replace(&mut self.undoable, undoable);
+                let can_roll_back_after = std::mem::replace(&mut self.can_roll_back, can_roll_back);
                 self.fitted.clone_from(&fitted);
                 let after = std::mem::replace(&mut self.begun, begun);
                 let gone = std::mem::replace(&mut self.gone, before.0);
                 let mut places = std::mem::replace(&mut self.places, before.1);
                 self.stmts(other);
-                self.undoable &= undoable_after;
+                self.can_roll_back &= can_roll_back_after;
                 self.fitted = fitted;
                 self.unfit(&[changed(then), changed(other)].concat());
                 self.begun = self.begun.and(after);
@@ -233,7 +233,7 @@ impl<'a> Walk<'_, 'a> {
         let changed: Vec<Value> = bodies.iter().flat_map(|b| changed(b)).collect();
         self.forget(&changed);
         if bodies.iter().any(|b| self.any_carries(b)) {
-            (self.begun, self.undoable) = (None, false);
+            (self.begun, self.can_roll_back) = (None, false);
         }
         let fitted = std::mem::take(&mut self.fitted);
         bodies.iter().for_each(|b| self.stmts(b));
@@ -347,10 +347,10 @@ impl<'a> Walk<'_, 'a> {
         });
         self.gone = unknown.iter().map(|v| (*v, u64::MAX)).collect();
         self.places.insert(counter, Place::Counter(0, 0));
-        (self.begun, self.undoable) = (Some(0), true);
+        (self.begun, self.can_roll_back) = (Some(0), true);
         self.fitted.clear();
         self.stmts(body);
-        (self.begun, self.undoable) = (None, false);
+        (self.begun, self.can_roll_back) = (None, false);
     }
 
     /// Checks an access with the given number of lanes.
@@ -386,8 +386,8 @@ impl<'a> Walk<'_, 'a> {
                 let Memory::Array(array) = memory else {
                     return Err("entries speak of arrays");
                 };
-                let Some(Entry::Room { array: of, index }) = self.tile.entries.get(i) else {
-                    return Err("the entry speaks of no room");
+                let Some(Entry::Capacity { array: of, index }) = self.tile.entries.get(i) else {
+                    return Err("the entry speaks of no capacity");
                 };
                 let step = self.step.ok_or("it is outside of the range")?;
                 let sum = matches!(place, Place::Near(..)) || index.single().is_none();
@@ -425,10 +425,10 @@ impl<'a> Walk<'_, 'a> {
                     .then_some(())
                     .ok_or("it is beyond the steps that are taken at a time")
             }
-            Proof::Room(i) => {
+            Proof::Capacity(i) => {
                 let around = self.segment.as_ref().ok_or("it is in no segment")?;
-                let room = around.rooms.get(i);
-                let (array, index) = room.ok_or("the segment has no such room")?;
+                let capacity = around.capacities.get(i);
+                let (array, index) = capacity.ok_or("the segment has no such capacity")?;
                 let (of_index, low, plus) = match place {
                     Place::Within(low, plus) => (around.from, low, plus),
                     Place::Beyond(of, low, plus) => (of.into(), low, plus),
@@ -438,10 +438,10 @@ impl<'a> Walk<'_, 'a> {
                     _ => return Err("the index does not go with the segment"),
                 };
                 if (Memory::Array(*array), *index) != (memory, of_index) {
-                    return Err("the room is that of another array or index");
+                    return Err("the capacity is that of another array or index");
                 }
                 if !around.has_steps(self.tile, *index, (low, plus), under) {
-                    return Err("nothing keeps a tail to the steps that there are");
+                    return Err("nothing keeps an epilogue to the steps that there are");
                 }
                 within(plus, around.step)
                     .then_some(())
@@ -470,7 +470,7 @@ impl<'a> Walk<'_, 'a> {
             return Err("the index does not begin with the range");
         };
         if self.size(memory).is_none_or(|size| size < most) {
-            return Err("the memory has no room for all steps of a range");
+            return Err("the memory has no capacity for all steps of a range");
         }
         let step = self.step.ok_or("it is outside of the range")?;
         match plus.checked_add(lanes) {

@@ -50,16 +50,16 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
     }
     for entry in &tile.entries {
         match entry {
-            Entry::Room { array, index } => {
+            Entry::Capacity { array, index } => {
                 let ty = |v: Var| program.vars.get(v.index()).map(|d| d.ty);
                 let is_array = matches!(ty(*array), Some(Type::Array(_)));
                 if !is_array || !is_index(tile, program, &inside, index) {
-                    faults.add("an entry for room in what is no array, or at what is no index");
+                    faults.add("an entry for capacity in what is no array, or at what is no index");
                 }
             }
-            Entry::Keeps { asked, .. } => {
-                let moves = goes(tile, program, &inside, &asked.moving);
-                let edge = goes(tile, program, &inside, &asked.edge);
+            Entry::Keeps { comparison, .. } => {
+                let moves = goes(tile, program, &inside, &comparison.moving);
+                let edge = goes(tile, program, &inside, &comparison.edge);
                 if !matches!((moves, edge), (Some(1 | -1), Some(0))) {
                     faults.add("an entry for a comparison that does not go with the counter");
                 }

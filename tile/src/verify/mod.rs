@@ -47,7 +47,7 @@ mod zip;
 pub use zip::zip;
 
 use crate::ir::{MAX_DEPTH, StmtKind, Tile};
-use crate::print::Line;
+use crate::print::StmtLine;
 use loop_lang::Loop;
 use std::fmt;
 
@@ -79,7 +79,7 @@ impl Faults<'_> {
     /// Adds a fault, without duplicates from iterations that are walked separately.
     fn add(&mut self, message: impl Into<String>) {
         let place = match self.at {
-            Some(kind) => Line(self.tile, self.program, kind).to_string(),
+            Some(kind) => StmtLine(self.tile, self.program, kind).to_string(),
             None => self.tile.name.clone(),
         };
         let message = message.into();

@@ -1,7 +1,7 @@
 //! Places: abstract values of indices, and their transfer functions.
 
 use super::bounds::Walk;
-use super::segments::Told;
+use super::segments::MaskBounds;
 use crate::ir::{Operand, Origin, Shape, Sum, Value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -215,8 +215,8 @@ impl Walk<'_, '_> {
 
     pub(super) fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
         if let Some(around) = &mut self.segment {
-            let told = around.told(op, args);
-            around.tells(to, told);
+            let bounds = around.result_bounds(op, args);
+            around.record_mask(to, bounds);
         }
         let place = match (op, args) {
             (Op::Add, [a, b]) => (self.beyond(*a, *b).or_else(|| self.beyond(*b, *a)))
@@ -265,8 +265,11 @@ impl Walk<'_, '_> {
         let (of, Place::Come(low, high)) = (of.value()?, self.place(come)?) else {
             return None;
         };
-        let asked = around.rooms.iter().any(|room| room.1 == of.into());
-        (asked && around.leaves(of.into())).then_some(Place::Beyond(of, low, high))
+        let requested = around
+            .capacities
+            .iter()
+            .any(|capacity| capacity.1 == of.into());
+        (requested && around.leaves(of.into())).then_some(Place::Beyond(of, low, high))
     }
 
     /// Tells whether a value is still the enclosing segment's first counter.
@@ -286,19 +289,19 @@ impl Walk<'_, '_> {
             Some(Place::Literal(first, most)) if first == most => Some(first),
             _ => None,
         };
-        let told = match self.place(end) {
-            Some(Place::Left) => Told {
+        let bounds = match self.place(end) {
+            Some(Place::Left) => MaskBounds {
                 ends: first,
-                ..Told::default()
+                ..MaskBounds::default()
             },
-            Some(Place::Before) => Told {
+            Some(Place::Before) => MaskBounds {
                 before: first,
-                ..Told::default()
+                ..MaskBounds::default()
             },
-            _ => Told::default(),
+            _ => MaskBounds::default(),
         };
         if let Some(around) = &mut self.segment {
-            around.tells(to, told);
+            around.record_mask(to, bounds);
         }
     }
 

@@ -94,7 +94,7 @@ impl<'a> Scope<'_, 'a> {
                 return;
             }
             // Definitions in a dry run's body stay visible.
-            StmtKind::Rehearse { body } => {
+            StmtKind::DryRun { body } => {
                 return body.iter().for_each(|s| self.stmt(s, mine));
             }
             StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => {

@@ -28,7 +28,7 @@ use super::Faults;
 use super::bounds::Walk;
 use super::places::Place;
 use crate::ir::{
-    Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, each_stmt, rehearsal,
+    Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, changed, dry_run, each_stmt,
 };
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -41,11 +41,11 @@ pub(super) struct Around<'a> {
     pub(super) step: u64,
     /// Whether iterations begin at multiples of the step.
     pub(super) aligned: bool,
-    pub(super) rooms: &'a [(Var, Operand)],
+    pub(super) capacities: &'a [(Var, Operand)],
     /// Whether this iteration may lack some steps.
-    is_tail: bool,
+    is_epilogue: bool,
     /// The facts about masks of existing steps.
-    told: FxHashMap<Value, Told>,
+    masks: FxHashMap<Value, MaskBounds>,
     /// Values that its steps change.
     changed: Vec<Value>,
 }
@@ -62,36 +62,36 @@ impl Around<'_> {
     }
 
     /// Returns the facts about a mask.
-    fn tells_of(&self, mask: Operand) -> Told {
-        let told = mask.value().and_then(|v| self.told.get(&v));
-        told.copied().unwrap_or_default()
+    fn bounds_of(&self, mask: Operand) -> MaskBounds {
+        let bounds = mask.value().and_then(|v| self.masks.get(&v));
+        bounds.copied().unwrap_or_default()
     }
 
     /// Records the facts about a mask.
-    pub(super) fn tells(&mut self, mask: Value, told: Told) {
-        self.told.insert(mask, told);
+    pub(super) fn record_mask(&mut self, mask: Value, bounds: MaskBounds) {
+        self.masks.insert(mask, bounds);
     }
 
     /// Returns the facts about an operator's result, if it is a mask.
-    pub(super) fn told(&self, op: Op, args: &[Operand]) -> Told {
+    pub(super) fn result_bounds(&self, op: Op, args: &[Operand]) -> MaskBounds {
         match (op, args) {
             (Op::And, [a, b]) => {
-                let (a, b) = (self.tells_of(*a), self.tells_of(*b));
+                let (a, b) = (self.bounds_of(*a), self.bounds_of(*b));
                 let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
                     (Some(a), Some(b)) => Some(a.min(b)),
                     (a, b) => a.or(b),
                 };
-                Told {
+                MaskBounds {
                     ends: a.ends.max(b.ends),
                     begins: least(a.begins, b.begins),
                     before: None,
                 }
             }
-            (Op::Not, [a]) => Told {
-                begins: self.tells_of(*a).before,
-                ..Told::default()
+            (Op::Not, [a]) => MaskBounds {
+                begins: self.bounds_of(*a).before,
+                ..MaskBounds::default()
             },
-            _ => Told::default(),
+            _ => MaskBounds::default(),
         }
     }
 
@@ -100,23 +100,23 @@ impl Around<'_> {
     pub(super) fn has_steps(
         &self,
         tile: &Tile,
-        room: Operand,
+        capacity: Operand,
         (low, high): (u64, u64),
         mask: Option<Operand>,
     ) -> bool {
-        if !self.is_tail || tile.asks_whole_turns(self.from, room) {
+        if !self.is_epilogue || tile.asks_whole_turns(self.from, capacity) {
             return true;
         }
-        let told = mask.map_or(Told::default(), |mask| self.tells_of(mask));
-        let ends = told.ends.is_some_and(|ends| high <= ends);
-        ends && (!self.aligned || told.begins.is_some_and(|begins| low >= begins))
+        let bounds = mask.map_or(MaskBounds::default(), |mask| self.bounds_of(mask));
+        let ends = bounds.ends.is_some_and(|ends| high <= ends);
+        ends && (!self.aligned || bounds.begins.is_some_and(|begins| low >= begins))
     }
 }
 
 /// Holds facts about a mask: which steps of a segment it can select. With offset `n`, lane `k`
 /// belongs to the step `n + k` after the iteration's counter.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct MaskBounds {
     /// At this offset, the mask selects only steps before the end.
     pub(super) ends: Option<u64>,
     /// At this offset, the mask selects only steps after the segment's begin.
@@ -131,8 +131,8 @@ pub(super) struct Fitted {
     from: Operand,
     to: Operand,
     step: u64,
-    once: bool,
-    rooms: Vec<(Var, Operand)>,
+    single_trip: bool,
+    capacities: Vec<(Var, Operand)>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -165,42 +165,48 @@ impl<'a> Walk<'_, 'a> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
-            rooms,
+            capacities,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
         } = kind
         else {
             return;
         };
         let counts = |(_, index): &(Var, Operand)| self.tile.asks_whole_turns(*from, *index);
-        if *aligned && (*step == 1 || rooms.iter().any(counts)) {
-            let message = "aligned turns have several steps, and no room at a count";
+        if *aligned && (*step == 1 || capacities.iter().any(counts)) {
+            let message = "aligned turns have several steps, and no capacity at a count";
             return self.faults.add(message);
         }
-        if *once && (*step == 1 || *aligned || !body.is_empty() || !rest.is_empty()) {
-            let message = "a segment of one turn has its steps in the tail";
+        if *single_trip
+            && (*step == 1 || *aligned || !body.is_empty() || !scalar_epilogue.is_empty())
+        {
+            let message = "a single-trip segment has its steps in the epilogue";
             return self.faults.add(message);
         }
         let (counter, from, step) = (*counter, *from, *step);
-        if !step.is_power_of_two() || step == 1 && !(tail.is_empty() && rest.is_empty()) {
-            let message = "a segment goes by a power of two, and has a tail and a rest only if that is more than one";
+        if !step.is_power_of_two()
+            || step == 1 && !(epilogue.is_empty() && scalar_epilogue.is_empty())
+        {
+            let message =
+                "a segment goes by a power of two, and has epilogues only if that is more than one";
             return self.faults.add(message);
         }
-        if step > 1 && rest.is_empty() && (leaves(body) || leaves(tail)) {
-            let message = "a segment in vectors is left to a rest";
+        if step > 1 && scalar_epilogue.is_empty() && (leaves(body) || leaves(epilogue)) {
+            let message = "a segment in vectors is left to a scalar epilogue";
             return self.faults.add(message);
         }
         let stays = |b: &&Vec<Stmt>| self.any_stays(b);
-        self.undoable &= ![body, tail, rest].iter().any(stays) || !has_segments(body);
-        let fits = self.undoable || self.rehearsed;
+        self.can_roll_back &=
+            ![body, epilogue, scalar_epilogue].iter().any(stays) || !has_segments(body);
+        let fits = self.can_roll_back || self.dry_run_passed;
         match (self.step, &self.segment) {
             (Some(_), None | Some(Around { step: 1, .. })) if *again => self.went_through(kind),
             (Some(_), None | Some(Around { step: 1, .. })) if fits => {}
             (Some(_), None | Some(Around { step: 1, .. })) => {
-                let message = "lanes or elements have changed, which is not undone";
+                let message = "lanes or elements have changed, which is not rolled back";
                 return self.faults.add(message);
             }
             _ => {
@@ -208,15 +214,15 @@ impl<'a> Walk<'_, 'a> {
                 return self.faults.add(message);
             }
         }
-        let changed = [changed(body), changed(tail), changed(rest)].concat();
+        let changed = [changed(body), changed(epilogue), changed(scalar_epilogue)].concat();
         let outer = self.segment.replace(Around {
             from,
             to: *to,
             step,
             aligned: *aligned,
-            rooms,
-            is_tail: false,
-            told: FxHashMap::default(),
+            capacities,
+            is_epilogue: false,
+            masks: FxHashMap::default(),
             changed: changed.clone(),
         });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
@@ -234,47 +240,51 @@ impl<'a> Walk<'_, 'a> {
         self.places.retain(|_, p| !speaks(p));
         let faults = self.faults.all.len();
         let mut lost: Vec<Value> = Vec::new();
-        let bodies = [(body, step, false), (tail, step, true), (rest, 1, false)];
-        for (body, step, is_tail) in bodies {
-            self.turn_of_segment((counter, step, is_tail), &[], &changed, body);
+        let bodies = [
+            (body, step, false),
+            (epilogue, step, true),
+            (scalar_epilogue, 1, false),
+        ];
+        for (body, step, is_epilogue) in bodies {
+            self.turn_of_segment((counter, step, is_epilogue), &[], &changed, body);
             let gone = self.gone.iter().filter(|(_, gone)| **gone > step);
             lost.extend(gone.map(|(v, _)| *v));
         }
         if !lost.is_empty() {
             self.faults.all.truncate(faults);
-            for (body, step, is_tail) in bodies {
-                self.turn_of_segment((counter, step, is_tail), &lost, &changed, body);
+            for (body, step, is_epilogue) in bodies {
+                self.turn_of_segment((counter, step, is_epilogue), &lost, &changed, body);
             }
         }
         self.segment = outer;
         (self.gone, self.places) = around;
         self.forget(&changed);
         if !again {
-            let rooms = rooms.clone();
+            let capacities = capacities.clone();
             let to = *to;
             self.fitted.push(Fitted {
                 from,
                 to,
                 step,
-                once: *once,
-                rooms,
+                single_trip: *single_trip,
+                capacities,
             });
         }
         self.unfit(&changed);
     }
 
     /// Checks a body behind a dry run.
-    pub(super) fn rehearse(&mut self, body: &'a [Stmt]) {
-        if self.step.is_none() || self.segment.is_some() || !self.undoable {
-            let message = "what is rehearsed is in a turn over the range that may be undone, and in no segment";
+    pub(super) fn dry_run(&mut self, body: &'a [Stmt]) {
+        if self.step.is_none() || self.segment.is_some() || !self.can_roll_back {
+            let message = "what has a dry run is in a turn over the range that may be rolled back, and in no segment";
             return self.faults.add(message);
         }
-        if let Err(why) = rehearsal(self.tile, body) {
+        if let Err(why) = dry_run(self.tile, body) {
             return self.faults.add(why);
         }
-        self.rehearsed = true;
+        self.dry_run_passed = true;
         self.stmts(body);
-        (self.rehearsed, self.undoable) = (false, false);
+        (self.dry_run_passed, self.can_roll_back) = (false, false);
     }
 
     /// Checks a repeated segment: an earlier one must have its range, iterations, and all of its
@@ -284,22 +294,24 @@ impl<'a> Walk<'_, 'a> {
             from,
             to,
             step,
-            once,
-            rooms,
+            single_trip,
+            capacities,
             ..
         } = kind
         else {
             return;
         };
         // The step size matters if a check covers whole iterations.
-        let whole = |room: &(Var, Operand)| self.tile.asks_whole_turns(*from, room.1);
+        let whole = |capacity: &(Var, Operand)| self.tile.asks_whole_turns(*from, capacity.1);
         let had = |f: &Fitted| {
-            let all = rooms.iter().all(|room| f.rooms.contains(room));
-            let same = f.step == *step || !rooms.iter().any(whole);
-            (f.from, f.to, f.once) == (*from, *to, *once) && same && all
+            let all = capacities
+                .iter()
+                .all(|capacity| f.capacities.contains(capacity));
+            let same = f.step == *step || !capacities.iter().any(whole);
+            (f.from, f.to, f.single_trip) == (*from, *to, *single_trip) && same && all
         };
         if !self.fitted.iter().any(had) {
-            let message = "no segment with this range and these rooms was gone through before";
+            let message = "no segment with this range and these capacities was gone through before";
             self.faults.add(message);
         }
     }
@@ -310,21 +322,21 @@ impl<'a> Walk<'_, 'a> {
         let is_new = |a: &Operand| a.value().is_some_and(|v| changed.contains(&v));
         self.fitted.retain(|f| !is_new(&f.from) && !is_new(&f.to));
         for f in &mut self.fitted {
-            f.rooms.retain(|(_, index)| !is_new(index));
+            f.capacities.retain(|(_, index)| !is_new(index));
         }
     }
 
     /// Checks an iteration of a segment, given the counts with unbounded increase.
     fn turn_of_segment(
         &mut self,
-        (counter, step, is_tail): (Value, u64, bool),
+        (counter, step, is_epilogue): (Value, u64, bool),
         lost: &[Value],
         changed: &[Value],
         body: &'a [Stmt],
     ) {
         if let Some(around) = &mut self.segment {
-            (around.step, around.is_tail) = (step, is_tail);
-            around.told.clear();
+            (around.step, around.is_epilogue) = (step, is_epilogue);
+            around.masks.clear();
         }
         changed.iter().for_each(|v| {
             self.places.remove(v);

@@ -21,9 +21,9 @@ pub(super) fn check<'a>(tile: &'a Tile, faults: &mut Faults<'a>) {
     let in_step = |proof: &Proof| match proof {
         Proof::Entry(i) => {
             let entry = tile.entries.get(*i);
-            matches!(entry, Some(Entry::Room { index, .. }) if index.times(tile.counter) == 1)
+            matches!(entry, Some(Entry::Capacity { index, .. }) if index.times(tile.counter) == 1)
         }
-        Proof::Room(_) | Proof::Literal => false,
+        Proof::Capacity(_) | Proof::Literal => false,
     };
     let mut written = FxHashSet::default();
     tile.each_stmt(&mut |s| {

@@ -332,16 +332,19 @@ impl<'a> Types<'_, 'a> {
                 self.scalar(*to, Ty::U64, "where a counter ends");
             }
             StmtKind::Segment {
-                from, to, rooms, ..
+                from,
+                to,
+                capacities,
+                ..
             } => {
                 self.scalar(*from, Ty::U64, "where a counter begins");
                 self.scalar(*to, Ty::U64, "where a counter ends");
-                for (array, index) in rooms {
+                for (array, index) in capacities {
                     self.memory(Memory::Array(*array), false);
                     self.scalar(*index, Ty::U64, "an index");
                 }
             }
-            StmtKind::Rehearse { .. } => {}
+            StmtKind::DryRun { .. } => {}
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => {
                 self.scalar(*cond, Ty::Bool, "a condition");
             }

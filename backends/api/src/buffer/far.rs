@@ -65,7 +65,7 @@ impl Buffer {
             storage: Storage::Far {
                 here: OnceLock::new(),
             },
-            keeps_room: false,
+            keeps_capacity: false,
             far: OnceLock::from(far),
         })
     }
@@ -141,7 +141,7 @@ impl Buffer {
         if self.ty == Ty::Bool {
             to.iter_mut().for_each(|b| *b &= 1);
         }
-        copy.keeps_room = self.keeps_room;
+        copy.keeps_capacity = self.keeps_capacity;
         Ok(copy)
     }
 

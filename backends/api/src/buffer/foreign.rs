@@ -58,7 +58,7 @@ impl Buffer {
             storage: Storage::Foreign {
                 _owner: AssertUnwindSafe(owner),
             },
-            keeps_room: false,
+            keeps_capacity: false,
             far: OnceLock::new(),
         })
     }

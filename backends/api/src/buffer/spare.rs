@@ -70,7 +70,7 @@ impl Spare {
             }
             None => content.in_new(ty, len)?,
         };
-        array.keeps_room = true;
+        array.keeps_capacity = true;
         Some(array)
     }
 }
@@ -101,7 +101,7 @@ impl Buffer {
     /// Returns `None` if the capacity is too small or the type differs. Elements beyond the old
     /// length are only initialised bytes.
     fn resized(mut self, ty: Ty, len: usize) -> Option<Buffer> {
-        if self.ty != ty || len > self.room() || self.is_foreign() {
+        if self.ty != ty || len > self.capacity() || self.is_foreign() {
             return None;
         }
         self.far.take();
@@ -119,7 +119,7 @@ impl Buffer {
     }
 
     /// Returns the capacity in elements.
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         match &self.storage {
             Storage::Empty | Storage::Foreign { .. } | Storage::Far { .. } => 0,
             Storage::Block { base, bytes } => (bytes - skew(*base)) / self.ty.size(),

@@ -32,7 +32,7 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Folder, String> {
         let failed = |what: &str, e: io::Error| format!("cannot {what} {}: {e}", path.display());
         if user::is_another() {
-            return Err("the process runs for another user than the one who started it".into());
+            return Err("the process runs with another user's rights than at its start".into());
         }
         DirBuilder::new()
             .recursive(true)

@@ -6,11 +6,13 @@ use std::path::Path;
 
 /// Stands for a folder that never exists.
 #[derive(Debug)]
-pub enum Folder {}
+pub enum NoFolder {}
 
-impl Folder {
+pub use NoFolder as Folder;
+
+impl NoFolder {
     /// Fails, since there is no folder.
-    pub fn open(_: &Path) -> Result<Folder, String> {
+    pub fn open(_: &Path) -> Result<NoFolder, String> {
         Err("kernels are kept on disk on Unix only".into())
     }
 

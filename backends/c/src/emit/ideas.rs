@@ -11,7 +11,7 @@ pub enum Idea {
     Cases,
     /// Filters in vectors: what passes is packed in a register.
     Packing,
-    /// Tiles: sweeps under a schedule.
+    /// Tiles: innermost loops under a schedule.
     Tiles,
     /// Folds by runs, one in each lane.
     Runs,

@@ -51,7 +51,7 @@ impl Helpers {
     }
 
     /// A call of the host's function.
-    pub(super) fn host_call(&mut self, op: Op, ty: Ty, args: &[String]) -> String {
+    pub(super) fn runtime_call(&mut self, op: Op, ty: Ty, args: &[String]) -> String {
         format!("{}({})", self.linked(op, ty), args.join(", "))
     }
 

@@ -1,5 +1,5 @@
-//! From a loop to C. What is known of a loop is a [`Region`], and what is decided a schedule; this writes the tiles that follow
-//! from both, and the loop as a state machine that calls them.
+//! From a loop to C. What is known of a loop is a [`Region`], and what is decided a schedule; this writes the tiles
+//! that follow from both, and the loop as a state machine that calls them.
 //!
 //! | module | writes |
 //! | --- | --- |
@@ -8,7 +8,7 @@
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `sort` | rows put in order |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
-//! | `tile` | tiles: sweeps, nests and zips under a schedule |
+//! | `tile` | tiles: innermost loops, nests and zips under a schedule |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 //! | `ideas` | nothing: it notes which of the tiles' words were of use |
@@ -33,7 +33,7 @@ pub use ideas::{Idea, Ideas};
 use livefusion_backend::CompileError;
 use livefusion_tile::ir::{Tile, Zip};
 use livefusion_tile::lower::{self, NoTile};
-use livefusion_tile::region::{Region, Sweep};
+use livefusion_tile::region::{InnerLoop, Region};
 use livefusion_tile::schedule::{Aim, Schedules, choose, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
@@ -98,8 +98,8 @@ enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 
 static const u64 lf_zero[1];
 static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
-static inline u64 lf_room(u64 length, u64 at) { return at < length ? length - at : 0; }
-/* Where there begins to be too little room for so many. */
+static inline u64 lf_capacity(u64 length, u64 at) { return at < length ? length - at : 0; }
+/* Where there begins to be too little capacity for so many. */
 static inline u64 lf_ends(u64 length, u64 size) { return length < size ? 0 : length - size + 1; }
 /* For how many steps up or down from `at` it stays on its side of `edge`. */
 static inline u64 lf_same_up(u64 at, u64 edge) { return at < edge ? edge - at : at ? -at : LF_END; }
@@ -176,15 +176,15 @@ impl File {
             None => choose(region, &self.helpers.target, Aim::Speed),
         };
         let fits =
-            |s: &&Sweep| s.statements.len() <= MAX_STATEMENTS || schedule.distributes(s.rate);
+            |s: &&InnerLoop| s.statements.len() <= MAX_STATEMENTS || schedule.has_fission(s.rate);
         // For some there are no words.
-        let sweeps = region.sweeps().filter(fits);
-        let sweeps = sweeps.filter_map(|s| lower::tiles(region, s, &schedule).ok());
+        let inner_loops = region.inner_loops().filter(fits);
+        let inner_loops = inner_loops.filter_map(|s| lower::tiles(region, s, &schedule).ok());
         let nests = region.nests().iter();
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
         let zips = region.zips().all.iter();
         let zips = zips.filter_map(|z| lower::zip(region, z, &schedule).ok());
-        Ok((sweeps.chain(nests).flatten().collect(), zips.collect()))
+        Ok((inner_loops.chain(nests).flatten().collect(), zips.collect()))
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
@@ -277,7 +277,7 @@ fn check_lanes(program: &Loop) -> Result<(), String> {
 fn header(unit: &mut Unit) {
     unit.line(comment(&format!("/* Loop {} */", unit.program.name)));
     for comb in &unit.program.combs {
-        let at = comb.home.map(|h| unit.program.rate(h.rate).name.clone());
+        let at = comb.slot.map(|h| unit.program.rate(h.rate).name.clone());
         let at = at.map_or(String::new(), |r| format!(" at {r}"));
         unit.line(comment(&format!(
             "/*   {}: {}{at} */",

@@ -340,7 +340,7 @@ impl Helpers {
         args: &[String],
     ) -> String {
         if !self.has(extension) {
-            return self.host_call(op, ty, args);
+            return self.runtime_call(op, ty, args);
         }
         let (t, name) = (ty.name(), format!("lf_native_{}_{}", op.name(), ty.name()));
         let names = ["x", "y", "z"][..op.arity()].join(", ");

@@ -227,7 +227,7 @@ impl Unit<'_> {
         let name = self.define(v);
         // Where nothing is vectorised a call serves, and takes the compiler less time.
         let value = match matches!(self.mode, Mode::Machine) && op.is_transcendental() {
-            true => self.helpers.host_call(op, from, &operands),
+            true => self.helpers.runtime_call(op, from, &operands),
             false => self.helpers.op(op, from, to, &operands),
         };
         self.line(format!("{name} = {value};"));

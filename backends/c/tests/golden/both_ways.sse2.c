@@ -118,14 +118,14 @@ guard_0:; /* guard_1 */
   if (steps >= event || trapped) { position = 1; goto event; }
   if (ix_0 < len_0 && ix_0 >= n_0 && n_1 - ix_0 > far_1 && ix_0 >= far_1) {
     u64 count = lf_least(len_0 - ix_0, event - steps);
-    count = lf_least(count, lf_room(n_out_0, ix_0));
-    count = lf_least(count, lf_room(n_out_1, ix_0));
+    count = lf_least(count, lf_capacity(n_out_0, ix_0));
+    count = lf_least(count, lf_capacity(n_out_1, ix_0));
     count = lf_least(count, lf_same_up(ix_0, n_0));
     count = lf_least(count, lf_same_down(n_1 - ix_0, far_1 + 1));
     count = lf_least(count, lf_same_up(ix_0, far_1));
-    count = lf_least(count, lf_room(n_arr_1, ix_0 - n_0));
-    count = lf_least(count, lf_room(n_arr_1, ix_0 - far_1));
-    count = lf_least(count, lf_room(n_arr_1, far_1 + ix_0));
+    count = lf_least(count, lf_capacity(n_arr_1, ix_0 - n_0));
+    count = lf_least(count, lf_capacity(n_arr_1, ix_0 - far_1));
+    count = lf_least(count, lf_capacity(n_arr_1, far_1 + ix_0));
     count &= ~3ul;
     if (count != 0) {
       if (len_0 >= 131072) {
@@ -152,8 +152,8 @@ guard_0:; /* guard_1 */
   }
   if (ix_0 < len_0) {
     u64 count = lf_least(len_0 - ix_0, event - steps);
-    count = lf_least(count, lf_room(n_out_0, ix_0));
-    count = lf_least(count, lf_room(n_out_1, ix_0));
+    count = lf_least(count, lf_capacity(n_out_0, ix_0));
+    count = lf_least(count, lf_capacity(n_out_1, ix_0));
     count = lf_least(count, lf_same_up(ix_0, n_0));
     count = lf_least(count, lf_same_down(n_1 - ix_0, far_1 + 1));
     count = lf_least(count, lf_same_up(ix_0, far_1));

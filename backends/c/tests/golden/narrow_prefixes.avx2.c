@@ -151,8 +151,8 @@ guard_0:; /* guard_1 */
   if (steps >= event || trapped) { position = 1; goto event; }
   if (ix_0 < len_0) {
     u64 count = lf_least(len_0 - ix_0, event - steps);
-    count = lf_least(count, lf_room(n_arr_0, ix_0));
-    count = lf_least(count, lf_room(n_out_1, ix_0));
+    count = lf_least(count, lf_capacity(n_arr_0, ix_0));
+    count = lf_least(count, lf_capacity(n_out_1, ix_0));
     count &= ~31ul;
     if (ix_0 & 15) count = 0;
     if (count != 0) {

@@ -122,7 +122,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
       acc_2_lanes[1] = lf_v8f64_all((-0.0));
       if (ix_1 < end_1) {
         const u64 first = ix_1, size = end_1 - first;
-        if (size >= after || lf_room(lf_least_0, ix_1) < size) {
+        if (size >= after || lf_capacity(lf_least_0, ix_1) < size) {
           ix_1 = lf_old_ix_1;
           *lf_left = ix_0;
           goto left;
@@ -177,7 +177,7 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
       acc_2_lanes_2[3] = lf_v8f64_all((-0.0));
       if (ix_1 < end_1) {
         const u64 first = ix_1, size = end_1 - first;
-        if (size >= after || lf_room(lf_least_0, ix_1) < size) {
+        if (size >= after || lf_capacity(lf_least_0, ix_1) < size) {
           ix_1 = lf_old_ix_1;
           *lf_left = ix_0;
           goto left;
@@ -332,8 +332,8 @@ guard_0:; /* guard_2 */
   if (steps >= event || trapped) { position = 1; goto event; }
   if (ix_0 < len_0) {
     u64 count = lf_least(len_0 - ix_0 - 1, event - steps);
-    count = lf_least(count, lf_room(n_arr_0, ix_0));
-    count = lf_least(count, lf_room(n_out_2, ix_0));
+    count = lf_least(count, lf_capacity(n_arr_0, ix_0));
+    count = lf_least(count, lf_capacity(n_out_2, ix_0));
     if (count != 0) {
       u64 left = ix_0 + count;
       u64 rest = event - steps;
@@ -382,8 +382,8 @@ guard_1:; /* guard_3 */
   if (steps >= event || trapped) { position = 2; goto event; }
   if (ix_1 < end_1) {
     u64 count = lf_least(end_1 - ix_1, event - steps);
-    count = lf_least(count, lf_room(n_arr_1, ix_1));
-    count = lf_least(count, lf_room(n_out_3, ix_1));
+    count = lf_least(count, lf_capacity(n_arr_1, ix_1));
+    count = lf_least(count, lf_capacity(n_out_3, ix_1));
     count &= ~31ul;
     if (ix_1 & 31) count = 0;
     if (count != 0) {

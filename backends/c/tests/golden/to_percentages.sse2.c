@@ -67,8 +67,8 @@ guard_mfst:;
   if (steps >= event || trapped) { position = 1; goto event; }
   if (ix_mfst < len_mfst) {
     u64 count = lf_least(len_mfst - ix_mfst, event - steps);
-    count = lf_least(count, lf_room(n_arr_mfst, ix_mfst));
-    count = lf_least(count, lf_room(n_out_map, ix_filt));
+    count = lf_least(count, lf_capacity(n_arr_mfst, ix_mfst));
+    count = lf_least(count, lf_capacity(n_out_map, ix_filt));
     count &= ~3ul;
     if (count != 0) {
       trapped |= to_percentages_emit_tile_0_mfst(ix_mfst, ix_mfst + count, arr_mfst, out_map, least_filt, factor_map, &ix_filt);

@@ -6,7 +6,7 @@
 use crate::memory::{Memory, Part};
 use crate::stub::{Kernels, Run, Stub};
 use libloading::{Library, Symbol};
-use livefusion_cuda::call::{Call, MOST_TOLD};
+use livefusion_cuda::call::{Call, MAX_PUBLISHED};
 use livefusion_cuda::driver::cubin::Cubin;
 use livefusion_cuda::driver::{Address, Fault};
 use std::collections::HashMap;
@@ -241,7 +241,7 @@ impl Kernel {
 
 /// Adds the memory ranges of a launch's [`Call`]. Returns its two tickets.
 fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result<Part, Fault> {
-    let (at, told) = about.split_at(about.len() - MOST_TOLD);
+    let (at, published) = about.split_at(about.len() - MAX_PUBLISHED);
     let [_, _, _, ticket, trapped, stopped, result, ..] = at else {
         return Err(failed("a launch of another form"));
     };
@@ -259,7 +259,7 @@ fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result
         },
     ));
     if let Some(stopped) = memory.rest_of_words(Address(*stopped)) {
-        let name = c"the flag of what was launched before";
+        let name = c"the flag of the launch before";
         ranges.push(range(
             name,
             Part {
@@ -271,12 +271,12 @@ fn launch(memory: &mut Memory, about: &[u64], ranges: &mut Vec<Range>) -> Result
     if let Some(rest) = memory.rest_of_words(Address(*result)) {
         ranges.push(range(c"the result", rest));
     }
-    for (level, at) in told.iter().enumerate().filter(|(_, at)| **at != 0) {
+    for (level, at) in published.iter().enumerate().filter(|(_, at)| **at != 0) {
         let rest = memory.rest(Address(*at));
-        let rest = rest.ok_or_else(|| none("what tiles come to"))?;
-        let next = told[level + 1..].iter().find(|next| **next > *at);
+        let rest = rest.ok_or_else(|| none("the sums of tiles"))?;
+        let next = published[level + 1..].iter().find(|next| **next > *at);
         let bytes = next.map_or(rest.bytes, |next| (next - at) as usize);
-        ranges.push(range(c"what tiles come to", Part { bytes, ..rest }));
+        ranges.push(range(c"the sums of tiles", Part { bytes, ..rest }));
     }
     Ok(ticket)
 }

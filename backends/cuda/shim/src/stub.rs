@@ -189,7 +189,7 @@ impl Drop for Loaded {
 /// Returns a device error with this driver name.
 pub fn error(name: &str) -> Fault {
     Fault::Device {
-        doing: "do what a test asks",
+        doing: "run a test's request",
         name: name.into(),
         text: "as the test has it".into(),
     }

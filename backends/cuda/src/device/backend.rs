@@ -7,7 +7,7 @@ use crate::run::Phase;
 use livefusion_backend::{Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::schedule::Schedules;
-use livefusion_tile::threads::Asked;
+use livefusion_tile::threads::Requested;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::borrow::Cow;
@@ -66,14 +66,14 @@ impl CudaBackend {
         let schedule = schedule.unwrap_or_default();
         // Other decisions concern the host.
         let mut roots = program.roots.iter();
-        let is_asked = roots.any(|root| schedule.threads(*root) != Asked::default());
+        let is_requested = roots.any(|root| schedule.threads(*root) != Requested::default());
         if self.exact
             && let Err(why) = exact::check(program)
         {
             return Ok(Err(why.to_string()));
         }
         match Phase::all(program, |root| schedule.threads(root)) {
-            Err(why) if is_asked => Err(refused(why.to_string())),
+            Err(why) if is_requested => Err(refused(why.to_string())),
             phases => Ok(phases.map_err(|why| why.to_string())),
         }
     }

@@ -1,7 +1,7 @@
 //! The state of a device: its memory, loaded kernels, and launch memory.
 
 use super::memory::Arrays;
-use crate::call::{Call, MOST_TOLD};
+use crate::call::{Call, MAX_PUBLISHED};
 use crate::driver::cubin::{Cubin, Usage};
 use crate::driver::cubins::Cubins;
 use crate::driver::cuda::Cuda;
@@ -9,7 +9,7 @@ use crate::driver::nvrtc::Nvrtc;
 use crate::driver::pool::{Memory, Pool};
 use crate::driver::{Address, Compiler, Driver, Fault, Function, Mark, Words};
 use crate::emit::{Kernel, PRELUDE};
-use crate::run::{Device, Launch, Launched, Room};
+use crate::run::{KernelDevice, Launch, Launched, Room};
 use livefusion_backend::{Arg, CompileError, DiskUse, Held};
 use livefusion_c::cache::KernelCache;
 use rustc_hash::FxHashMap;
@@ -54,7 +54,7 @@ pub struct Loaded {
 struct Scratch {
     number: u64,
     ticket: Option<Memory>,
-    told: Option<Memory>,
+    published: Option<Memory>,
 }
 
 /// The minimal number of words of a launch.
@@ -222,12 +222,16 @@ impl Loaded {
 }
 
 impl Scratch {
-    /// Returns a fresh launch number, the ticket, and `told` bytes for communication between
+    /// Returns a fresh launch number, the ticket, and `published` bytes for communication between
     /// blocks.
-    fn next(&mut self, pool: &Arc<Pool>, told: usize) -> Result<(u64, Address, Address), Fault> {
+    fn next(
+        &mut self,
+        pool: &Arc<Pool>,
+        published: usize,
+    ) -> Result<(u64, Address, Address), Fault> {
         let ticket = grown(pool, &mut self.ticket, 8)?;
-        let told = grown(pool, &mut self.told, told)?;
-        Ok((self.again(), ticket, told))
+        let published = grown(pool, &mut self.published, published)?;
+        Ok((self.again(), ticket, published))
     }
 
     /// Returns the next number.
@@ -268,7 +272,7 @@ pub struct Launcher<'a> {
     copies: RefCell<Vec<Memory>>,
 }
 
-impl Device for Launcher<'_> {
+impl KernelDevice for Launcher<'_> {
     fn argument(&self, arg: &Arg<'_>) -> Result<u64, Fault> {
         match arg {
             Arg::Far(array) => {
@@ -364,9 +368,9 @@ impl Launcher<'_> {
         // A later launch could mistake the contents of wide groups' cells for a tag. So they get
         // fresh memory.
         let room = kernel.wide.then(|| session.pool.take(all)).transpose()?;
-        let told = if room.is_some() { 0 } else { all };
-        let (number, ticket, told) = scratch.next(&session.pool, told)?;
-        let mut next = room.as_ref().map_or(told, Memory::address);
+        let published = if room.is_some() { 0 } else { all };
+        let (number, ticket, published) = scratch.next(&session.pool, published)?;
+        let mut next = room.as_ref().map_or(published, Memory::address);
         let mut call = Call {
             first: launch.first,
             steps: launch.steps,
@@ -378,9 +382,9 @@ impl Launcher<'_> {
             pass: 0,
             blocks,
             settles: 0,
-            told: [0; MOST_TOLD],
+            published: [0; MAX_PUBLISHED],
         };
-        for (place, cells) in call.told.iter_mut().zip(&cells) {
+        for (place, cells) in call.published.iter_mut().zip(&cells) {
             *place = next.0;
             next = next.after(*cells as usize * 16);
         }

@@ -35,15 +35,15 @@ pub struct Cuda {
 }
 
 /// The driver's own part of a function.
-struct Kernel {
+struct LoadedKernel {
     function: CUfunction,
     _module: Module,
 }
 
 // SAFETY: the driver takes its handles from any thread.
-unsafe impl Send for Kernel {}
+unsafe impl Send for LoadedKernel {}
 // SAFETY: as above.
-unsafe impl Sync for Kernel {}
+unsafe impl Sync for LoadedKernel {}
 
 impl Cuda {
     /// Opens a device by its number.
@@ -133,7 +133,7 @@ impl Driver for Cuda {
             let mut value = 0;
             // SAFETY: the function is the module's, which is loaded.
             let code = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, function) };
-            check("tell what a kernel needs", code).map(|()| count(value))
+            check("tell a kernel's resources", code).map(|()| count(value))
         };
         let needs = Needs {
             registers: of(Of::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
@@ -142,12 +142,12 @@ impl Driver for Cuda {
             threads: of(Of::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
         let _module = module;
-        Ok(Function::new(needs, Kernel { function, _module }))
+        Ok(Function::new(needs, LoadedKernel { function, _module }))
     }
 
     fn blocks_at_once(&self, function: &Function, threads: u32) -> Result<u32, Fault> {
         self.context.enter()?;
-        let kernel: &Kernel = function.made()?;
+        let kernel: &LoadedKernel = function.made()?;
         let threads = i32::try_from(threads).unwrap_or(i32::MAX);
         let mut blocks = 0;
         // SAFETY: the function is loaded as long as it is there.
@@ -170,7 +170,7 @@ impl Driver for Cuda {
         params: &[&[u8]],
     ) -> Result<(), Fault> {
         self.context.enter()?;
-        let kernel: &Kernel = function.made()?;
+        let kernel: &LoadedKernel = function.made()?;
         let address = |p: &&[u8]| p.as_ptr().cast::<c_void>().cast_mut();
         let mut params: Vec<*mut c_void> = params.iter().map(address).collect();
         let one: c_uint = 1;

@@ -12,8 +12,8 @@
 //! LF_KERNEL(256, 2) loop_0_kernel(..) { lf_in_order<loop_0>(..); }
 //! ```
 
+mod contracted;
 mod expr;
-mod handed;
 mod kernel;
 mod leave;
 mod levels;

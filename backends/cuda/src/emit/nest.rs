@@ -139,7 +139,7 @@ impl Emit<'_> {
     }
 
     /// Returns the rate at whose iterations' ends updates of a variable take effect.
-    fn home(&self, v: Var) -> Option<RateId> {
+    fn rate_of(&self, v: Var) -> Option<RateId> {
         let (group, _) = *self.shape.facts.group.get(&v)?;
         let tree = &self.shape.facts.tree;
         Some(tree.loop_rate(self.shape.group(group).step))
@@ -147,7 +147,7 @@ impl Emit<'_> {
 
     /// Returns the location of a carried variable, except of counters.
     pub(super) fn stored(&self, v: Var) -> Option<String> {
-        self.home(v).filter(|_| !self.is_counter(v))?;
+        self.rate_of(v).filter(|_| !self.is_counter(v))?;
         let name = self.names.var(v);
         Some(match self.level_of(v) {
             Some(level) => format!("state.level{level}.{name}"),
@@ -165,12 +165,12 @@ impl Emit<'_> {
         if self.shape.given.contains(&v) {
             return None;
         }
-        let home = self.home(v)?;
+        let rate = self.rate_of(v)?;
         let level = self.level_of(v);
-        let is_open = self.open.contains(&home);
+        let is_open = self.open.contains(&rate);
         Some(match level {
             _ if is_open && self.is_counter(v) => name.to_string(),
-            Some(level) if self.open[..self.base.min(self.open.len())].contains(&home) => {
+            Some(level) if self.open[..self.base.min(self.open.len())].contains(&rate) => {
                 format!("old.level{level}.{name}")
             }
             _ if is_open => format!("old_{name}"),

@@ -96,7 +96,7 @@ impl Emit<'_> {
 
     /// Reads an element of an array.
     fn read(&self, array: Var, index: Atom) -> String {
-        if let Some(value) = self.handed_on(array, index) {
+        if let Some(value) = self.read_contracted(array, index) {
             return value;
         }
         if let Some(value) = self.read_near(array, index) {
@@ -115,7 +115,7 @@ impl Emit<'_> {
 
     /// Writes an element to an array.
     fn written(&self, array: Var, index: Atom, x: Atom) -> String {
-        if let Some(line) = self.hand_on(array, index, x) {
+        if let Some(line) = self.write_contracted(array, index, x) {
             return line;
         }
         let (name, x) = (self.names.var(array), self.value(x));

@@ -12,7 +12,7 @@ use livefusion_tests::program::{self, Options, Way, buffer};
 use livefusion_tests::rng::Rng;
 use livefusion_tile::schedule::Schedule;
 use livefusion_tile::threads::phases::Phases;
-use livefusion_tile::threads::{Asked, Threads, Who, allows};
+use livefusion_tile::threads::{Requested, Threads, Who, allows};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind};
 use loop_lang::op::Op;
@@ -63,8 +63,8 @@ const NESTS: u64 = 40;
 
 /// Returns the multiplier of the number of cases.
 pub fn times() -> usize {
-    let asked = std::env::var("LIVEFUSION_CUDA_HUNT").ok();
-    asked.and_then(|n| n.parse().ok()).unwrap_or(1)
+    let requested = std::env::var("LIVEFUSION_CUDA_HUNT").ok();
+    requested.and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
 /// Holds a loop that has a kernel.
@@ -148,7 +148,7 @@ fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Sch
             block: 32 << rng.below(4),
             each: 1 + rng.below(24) as u32,
         };
-        let asked = Asked {
+        let requested = Requested {
             threads: Some(threads),
             teams: Some(1 << rng.below(8)).filter(|_| rng.chance(50)),
         };
@@ -163,11 +163,12 @@ fn draw(program: &Loop, rng: &mut Rng, dealt: &mut BTreeMap<&str, usize>) -> Sch
         let tries = tries.map(|each| Threads { each, ..threads });
         let mut tries = tries.iter().flat_map(|threads| {
             let threads = Some(*threads);
-            [asked.teams, None].map(|teams| Asked { threads, teams })
+            [requested.teams, None].map(|teams| Requested { threads, teams })
         });
-        if let Some(asked) = tries.find(|asked| allows(program, *root, *asked).is_ok()) {
+        if let Some(requested) = tries.find(|requested| allows(program, *root, *requested).is_ok())
+        {
             *dealt.entry(threads.who.name()).or_insert(0) += 1;
-            schedule = schedule.with_threads(*root, asked);
+            schedule = schedule.with_threads(*root, requested);
         }
     }
     schedule

@@ -4,8 +4,8 @@ use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::{
     AbiParam, InstBuilder, Signature, StackSlotData, StackSlotKind, Type, Value, types,
 };
+use livefusion_backend::abi::{Array, Run};
 use livefusion_backend::facts::{self, Source};
-use livefusion_backend::host::{Array, Run};
 use livefusion_backend::sort::{Column, sort};
 use loop_lang::ir::{Atom, CombId, Combine, ParamKind, Var};
 use loop_lang::types::Ty;
@@ -61,7 +61,7 @@ impl Emit<'_, '_> {
             least = self.builder.ins().umin(least, length);
         }
         let count = self.u64(arrays.len() as u64);
-        self.call_host(sort as *const () as usize, [columns, count, least]);
+        self.call_runtime(sort as *const () as usize, [columns, count, least]);
     }
 
     /// A statement that makes an array: the host allocates, or the pass ends.

@@ -1,6 +1,6 @@
 //! How the machine pauses and goes on: what it knows moves to the frame's words and back.
 
-use super::homes::local_words;
+use super::slots::local_words;
 use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::{InstBuilder, types};
 use livefusion_backend::facts;
@@ -123,7 +123,7 @@ impl Emit<'_, '_> {
     }
 
     fn save_word(&mut self, v: Var, facet: Facet, word: usize) {
-        if self.homes.get(&(v, facet)) == Some(&word) {
+        if self.slots.get(&(v, facet)) == Some(&word) {
             return;
         }
         let value = self.get(v, facet);
@@ -132,7 +132,7 @@ impl Emit<'_, '_> {
     }
 
     fn restore_word(&mut self, v: Var, facet: Facet, word: usize) {
-        if self.homes.get(&(v, facet)) == Some(&word) {
+        if self.slots.get(&(v, facet)) == Some(&word) {
             return;
         }
         let ty = facts::elem(self.program, v);
@@ -148,7 +148,7 @@ impl Emit<'_, '_> {
             let out = self.builder.create_block();
             self.builder.ins().brif(trapped, out, &[], on, &[]);
             self.begin(out);
-            let outcome = i64::from(livefusion_backend::host::outcome::TRAPPED);
+            let outcome = i64::from(livefusion_backend::abi::outcome::TRAPPED);
             let outcome = self.builder.ins().iconst(types::I32, outcome);
             self.builder.ins().return_(&[outcome]);
             self.begin(on);

@@ -1,11 +1,11 @@
 //! Carried variables and groups: where they start, how elements are joined onto them.
 
-use super::homes::LOCAL;
+use super::slots::LOCAL;
 use super::{Emit, Facet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
+use livefusion_backend::abi::Run;
 use livefusion_backend::facts;
-use livefusion_backend::host::Run;
 use livefusion_backend::lanes::{self, Join};
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::types::{Const, Ty};
@@ -140,7 +140,7 @@ impl Emit<'_, '_> {
                 let at = self.builder.ins().iadd_imm_s(self.words, offset);
                 let count = self.u64(u64::from(lanes));
                 let fill = lanes::fill as *const () as usize;
-                self.call_host(fill, [at, count, word]);
+                self.call_runtime(fill, [at, count, word]);
             }
             (None, Order::Prefix(l)) => {
                 self.set(v, Facet::Total, identity);
@@ -155,7 +155,7 @@ impl Emit<'_, '_> {
     }
 
     /// Calls a function of the host on words.
-    pub(super) fn call_host(&mut self, function: usize, args: [Value; 3]) {
+    pub(super) fn call_runtime(&mut self, function: usize, args: [Value; 3]) {
         let mut signature = Signature::new(self.frontend.default_call_conv);
         signature.params = vec![AbiParam::new(types::I64); args.len()];
         let signature = self.builder.import_signature(signature);
@@ -290,7 +290,7 @@ impl Emit<'_, '_> {
                 _ => None,
             };
             if let Some(joins) = joins {
-                return self.joined_by_host(g, l, &at, joins);
+                return self.joined_by_runtime(g, l, &at, joins);
             }
             at = self.join_halves(g, l, &at, &types);
         }
@@ -299,13 +299,19 @@ impl Emit<'_, '_> {
     }
 
     /// The same, where a function of the host does it for each variable.
-    fn joined_by_host(&mut self, g: GroupId, l: u32, at: &[Value], joins: Vec<Join>) -> Vec<Value> {
+    fn joined_by_runtime(
+        &mut self,
+        g: GroupId,
+        l: u32,
+        at: &[Value],
+        joins: Vec<Join>,
+    ) -> Vec<Value> {
         let types = self.group_types(g);
         let count = self.u64(u64::from(l));
         let scratch = self.of_run(offset_of!(Run<'_, '_>, scratch));
         let mut joined = Vec::new();
         for ((at, join), ty) in at.iter().zip(joins).zip(&types) {
-            self.call_host(join as usize, [*at, count, scratch]);
+            self.call_runtime(join as usize, [*at, count, scratch]);
             joined.push(self.load_word(*ty, scratch, 0));
         }
         self.onto_prefix(g, &joined, &types)

@@ -1,13 +1,13 @@
 //! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
-//! rate. It can begin and pause at any of them. In the fast form sweeps have their blocks aside; what
+//! rate. It can begin and pause at any of them. In the fast form innermost loops have their blocks aside; what
 //! these cannot do is done by the machine in the other form, where it has all blocks.
 
 use super::tile::Calls;
 use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use livefusion_backend::abi::{Run, outcome};
 use livefusion_backend::facts::{self, Placed};
-use livefusion_backend::host::{Run, outcome};
 use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type};
 use loop_lang::state::DONE;
 use rustc_hash::FxHashSet;
@@ -16,7 +16,7 @@ use std::mem::offset_of;
 impl<'a> Emit<'a, '_> {
     /// Writes the function.
     pub(super) fn machine(&mut self, calls: &'a Calls<'a>) {
-        let covered = calls.sweeps.iter().flat_map(|call| call.covered());
+        let covered = calls.inner_loops.iter().flat_map(|call| call.covered());
         let covered: FxHashSet<usize> = covered.collect();
         self.count_jumps(calls, &covered);
         self.enter();
@@ -58,7 +58,10 @@ impl<'a> Emit<'a, '_> {
         }
         for (i, placed) in facts.blocks.iter().enumerate() {
             if let Some(rate) = self.guarded(placed.place) {
-                let tiled = calls.sweeps.iter().any(|call| call.sweep.rate == rate);
+                let tiled = calls
+                    .inner_loops
+                    .iter()
+                    .any(|call| call.inner_loop.rate == rate);
                 let zipped = calls.zips.iter().any(|zip| zip.rate == rate);
                 awaited[i] += 1 + usize::from(tiled) + usize::from(zipped);
             }
@@ -66,7 +69,7 @@ impl<'a> Emit<'a, '_> {
                 awaited[i] += 1;
             }
         }
-        // A guard in front of a sweep does not go on into its body.
+        // A guard in front of an innermost loop does not go on into its body.
         for (i, n) in awaited.iter_mut().enumerate() {
             if covered.contains(&i) {
                 *n = 0;
@@ -162,7 +165,10 @@ impl<'a> Emit<'a, '_> {
         let guarded = self.guarded(*place);
         let mut stop = None;
         if let Some(rate) = guarded {
-            let call = calls.sweeps.iter().find(|call| call.sweep.rate == rate);
+            let call = calls
+                .inner_loops
+                .iter()
+                .find(|call| call.inner_loop.rate == rate);
             stop = self.stop(rate, call.is_some_and(|call| call.inner.is_empty()));
             if let Some(call) = call {
                 self.run_tiles(call, i);
@@ -189,7 +195,7 @@ impl<'a> Emit<'a, '_> {
             }
         }
         if let Some(stop) = stop {
-            // An iteration that a sweep cannot do: whoever runs the pass goes on with the machine alone.
+            // An iteration that an innermost loop cannot do: whoever runs the pass goes on with the machine alone.
             let leaves = self.builder.ins().iconst(types::I8, 1);
             self.builder.ins().jump(stop, &[leaves.into()]);
             self.builder.seal_block(stop);
@@ -234,8 +240,8 @@ impl<'a> Emit<'a, '_> {
         position.unwrap_or(0) + 1
     }
 
-    /// The stop at a loop rate's guard. Where an iteration may be left to the machine, the pass pauses here before its time: by
-    /// a jump to a block, which says so.
+    /// The stop at a loop rate's guard. Where an iteration may be left to the machine, the pass pauses here before its
+    /// time: by a jump to a block, which says so.
     fn stop(&mut self, rate: RateId, leaves: bool) -> Option<Block> {
         let (steps, event) = (
             self.builder.use_var(self.steps),

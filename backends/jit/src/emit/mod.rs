@@ -6,18 +6,18 @@
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
 //! | `totals` | what lanes come to, for readers after their loop |
 //! | `machine` | the loop's blocks as a state machine |
-//! | `tile` | tiles: sweeps, nests and zips, which run without stops |
+//! | `tile` | tiles: innermost loops, nests and zips, which run without stops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
-//! | `homes` | what stays in memory all the time |
+//! | `slots` | what stays in memory all the time |
 
 mod arrays;
 mod chunk;
 mod floats;
 mod frame;
 mod groups;
-mod homes;
 mod machine;
 mod ops;
+mod slots;
 mod stmt;
 mod tile;
 mod totals;
@@ -57,7 +57,7 @@ pub struct Request<'a> {
     pub summary: bool,
     /// Whether tiles are taken, and what these cannot do is left to the machine.
     pub fast: bool,
-    /// How sweeps run, if that is not to be chosen.
+    /// How innermost loops run, if that is not to be chosen.
     pub schedule: Option<&'a Schedule>,
     /// What the machine can do.
     pub target: &'a Target,
@@ -167,7 +167,7 @@ struct Emit<'a, 'f> {
     frontend: TargetFrontendConfig,
     variables: FxHashMap<(Var, Facet), Variable>,
     /// The words of what stays in the frame.
-    homes: FxHashMap<(Var, Facet), usize>,
+    slots: FxHashMap<(Var, Facet), usize>,
     /// Where each parameter is in the run's tables.
     params: FxHashMap<Var, usize>,
     /// Parameters and arrays that are in registers.
@@ -202,8 +202,8 @@ struct Emit<'a, 'f> {
     no_memory_block: Block,
     /// Whether a loop rate that updates lanes has others below it.
     joins_above: bool,
-    /// Whether the machine turns for long itself, since some loop rate is no sweep: what calls in other places want kept is in
-    /// no registers there.
+    /// Whether the machine turns for long itself, since some loop rate is no innermost loop: what calls in other places
+    /// want kept is in no registers there.
     turns_itself: bool,
     /// Where lanes are joined for readers after their loop.
     totals: Totals,
@@ -230,7 +230,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             target: request.target,
             frontend: request.frontend,
             variables: FxHashMap::default(),
-            homes: homes::homes(program, request.layout),
+            slots: slots::slots(program, request.layout),
             params: program.params.iter().map(|p| p.var).zip(0..).collect(),
             near: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
@@ -303,16 +303,16 @@ impl<'a, 'f> Emit<'a, 'f> {
         if let Some(slot) = self.slot(v, facet) {
             return self.entry(self.made, slot, facet);
         }
-        if let Some(word) = self.homes.get(&(v, facet)).copied() {
-            return self.load_home(v, word);
+        if let Some(word) = self.slots.get(&(v, facet)).copied() {
+            return self.load_slot(v, word);
         }
         let variable = self.variable(v, facet);
         self.builder.use_var(variable)
     }
 
     fn set(&mut self, v: Var, facet: Facet, value: Value) {
-        if let Some(word) = self.homes.get(&(v, facet)).copied() {
-            self.store_home(v, word, value);
+        if let Some(word) = self.slots.get(&(v, facet)).copied() {
+            self.store_slot(v, word, value);
             return;
         }
         let variable = self.variable(v, facet);

@@ -2,8 +2,8 @@
 
 use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use livefusion_backend::abi::Run;
 use livefusion_backend::facts;
-use livefusion_backend::host::Run;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use std::mem::offset_of;
@@ -115,8 +115,8 @@ impl Emit<'_, '_> {
         self.begin(after);
     }
 
-    /// A scalar loop goes on, or not. A trapped loop may count on what trapped, and its results are not wanted: it ends. So does
-    /// one that is to stop, which is asked by a branch of its own: it is always foreseen.
+    /// A scalar loop goes on, or not. A trapped loop may count on what trapped, and its results are not wanted: it
+    /// ends. So does one that is to stop, which is asked by a branch of its own: it is always foreseen.
     pub(super) fn go_on(&mut self, mut more: Value, inside: Block, after: Block) {
         if self.traps {
             let trapped = self.builder.use_var(self.trapped);

@@ -30,7 +30,7 @@ pub fn batch(table: &Table) -> Result<RecordBatch> {
 }
 
 /// Names the expected content in messages.
-pub const EXPECTED: &str = "what Arrow can hold";
+pub const EXPECTED: &str = "a type that Arrow holds";
 
 /// Wraps Arrow's refusal of an array.
 pub fn refused(e: ArrowError) -> ErrorKind {

@@ -319,7 +319,7 @@ impl Words {
     fn word_of(&self, fill: Option<&Value>) -> Result<u64, ErrorKind> {
         let fill = fill.ok_or_else(|| none(self.ty.map_or("a value", Ty::name)))?;
         let expected = match self.ty {
-            Some(ty) => format!("what stands for a missing value to be of type {ty}"),
+            Some(ty) => format!("a stand-in for missing values of type {ty}"),
             None => "a number to stand for a missing value".to_string(),
         };
         let wrong = || ErrorKind::malformed(expected, fill.to_string());
@@ -380,10 +380,7 @@ fn to_float(word: u64) -> u64 {
 
 /// Describes the error of a missing value without a substitute.
 pub fn none(ty: &str) -> ErrorKind {
-    ErrorKind::malformed(
-        ty,
-        "nothing (`missing` says what stands for a missing value)",
-    )
+    ErrorKind::malformed(ty, "nothing (`missing` gives a stand-in)")
 }
 
 /// Decodes a field as text.

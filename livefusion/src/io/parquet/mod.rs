@@ -196,7 +196,7 @@ pub struct Writer(Appending<Groups>);
 struct Groups(ArrowWriter<OutputFile>);
 
 impl Format for Groups {
-    const EXPECTED: &'static str = "what Parquet can hold";
+    const EXPECTED: &'static str = "a type that Parquet holds";
 
     fn begin(to: OutputFile, schema: SchemaRef) -> Result<Groups, ErrorKind> {
         let packed = WriterProperties::builder().set_compression(Compression::SNAPPY);

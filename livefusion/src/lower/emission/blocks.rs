@@ -52,7 +52,7 @@ impl Blocks {
         }
         let mut first: FxHashMap<Place, Label> = FxHashMap::default();
         for (i, comb) in program.combs.iter().enumerate() {
-            for &section in sections(program, comb.home) {
+            for &section in sections(program, comb.slot) {
                 let label = Label {
                     section,
                     comb: CombId::new(i),
@@ -88,8 +88,8 @@ impl Emission<'_> {
             .collect();
         for (cursor, delivers) in &left {
             // A cursor without code after its last rate still needs a block to leave from.
-            let home = Some(self.home(*delivers));
-            if self.program.combs.iter().all(|c| c.home != home) {
+            let slot = Some(self.slot(*delivers));
+            if self.program.combs.iter().all(|c| c.slot != slot) {
                 self.comb_at(self.placed.tree.rate(*cursor).node, *delivers);
             }
         }
@@ -103,9 +103,9 @@ impl Emission<'_> {
         let labels = labels.map(|l| (self.program.place(*l), *l)).collect();
         let tree = Tree::of(&self.program);
         for (cursor, delivers) in left {
-            let home = self.home(delivers);
-            let stage = stages.get(&home).copied().unwrap_or_default();
-            self.connect(cursor, Home { stage, ..home }, &tree, &labels);
+            let slot = self.slot(delivers);
+            let stage = stages.get(&slot).copied().unwrap_or_default();
+            self.connect(cursor, Slot { stage, ..slot }, &tree, &labels);
         }
     }
 
@@ -116,7 +116,7 @@ impl Emission<'_> {
     fn connect(
         &mut self,
         cursor: RateId,
-        delivers: Home,
+        delivers: Slot,
         tree: &Tree,
         labels: &FxHashMap<Place, Label>,
     ) {
@@ -173,39 +173,39 @@ pub(super) fn finish(program: &mut Loop, results: Vec<Atom>) {
 }
 
 /// Drops stages without a combinator, and renumbers the others. Returns the new numbers.
-fn drop_empty_stages(program: &mut Loop) -> FxHashMap<Home, u32> {
-    let homes: FxHashSet<Home> = program.combs.iter().filter_map(|c| c.home).collect();
-    let mut number: FxHashMap<Home, u32> = FxHashMap::default();
+fn drop_empty_stages(program: &mut Loop) -> FxHashMap<Slot, u32> {
+    let slots: FxHashSet<Slot> = program.combs.iter().filter_map(|c| c.slot).collect();
+    let mut number: FxHashMap<Slot, u32> = FxHashMap::default();
     for (i, rate) in program.rates.iter_mut().enumerate() {
-        let home = |stage| Home {
+        let slot = |stage| Slot {
             rate: RateId::new(i),
             stage,
         };
         rate.parts
-            .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !homes.contains(&home(*s))));
+            .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !slots.contains(&slot(*s))));
         let mut next = 0;
         for part in &mut rate.parts {
             if let Part::Stage(s) = part {
-                number.insert(home(*s), next);
+                number.insert(slot(*s), next);
                 *s = next;
                 next += 1;
             }
         }
     }
-    for home in program.combs.iter_mut().filter_map(|c| c.home.as_mut()) {
-        if let Some(n) = number.get(home) {
-            home.stage = *n;
+    for slot in program.combs.iter_mut().filter_map(|c| c.slot.as_mut()) {
+        if let Some(n) = number.get(slot) {
+            slot.stage = *n;
         }
     }
     number
 }
 
 /// The sections of a combinator in a slot.
-fn sections(program: &Loop, home: Option<Home>) -> &'static [Section] {
-    let Some(home) = home else {
+fn sections(program: &Loop, slot: Option<Slot>) -> &'static [Section] {
+    let Some(slot) = slot else {
         return &[Section::Init, Section::Done];
     };
-    let rate = program.loop_rate(home.rate);
+    let rate = program.loop_rate(slot.rate);
     match program.rate(rate).kind {
         RateKind::Root { .. } => &[
             Section::Init,

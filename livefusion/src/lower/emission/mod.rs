@@ -202,8 +202,8 @@ impl<'g> Emission<'g> {
     }
 
     /// Returns the slot at a program point.
-    pub fn home(&self, point: Point) -> Home {
-        Home {
+    pub fn slot(&self, point: Point) -> Slot {
+        Slot {
             rate: point.rate,
             stage: self.placed.tree.stage_at(point),
         }

@@ -65,14 +65,14 @@ impl Emission<'_> {
     ///
     /// A node in several slots has one combinator in each.
     pub fn comb_at(&mut self, id: NodeId, point: Point) -> CombId {
-        let home = self.home(point);
+        let slot = self.slot(point);
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
-        let at_home = |c: &&CombId| self.program.comb(**c).home.is_none_or(|h| h == home);
-        let comb = match all.iter().find(at_home) {
+        let in_slot = |c: &&CombId| self.program.comb(**c).slot.is_none_or(|h| h == slot);
+        let comb = match all.iter().find(in_slot) {
             Some(c) => *c,
             None => self.new_comb(id),
         };
-        self.program.combs[comb.index()].home = Some(home);
+        self.program.combs[comb.index()].slot = Some(slot);
         comb
     }
 
@@ -81,8 +81,8 @@ impl Emission<'_> {
     /// It is for opening a rate.
     pub fn unhomed_comb(&mut self, id: NodeId) -> CombId {
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
-        let unhomed = all.iter().find(|c| self.program.comb(**c).home.is_none());
-        unhomed.copied().unwrap_or_else(|| self.new_comb(id))
+        let without_slot = all.iter().find(|c| self.program.comb(**c).slot.is_none());
+        without_slot.copied().unwrap_or_else(|| self.new_comb(id))
     }
 
     fn new_comb(&mut self, id: NodeId) -> CombId {
@@ -95,7 +95,7 @@ impl Emission<'_> {
         self.program.combs.push(Comb {
             name: name.unwrap_or_else(|| c.0.to_string()),
             kind: as_word(kind).into(),
-            home: None,
+            slot: None,
         });
         self.names.combs.push(id);
         self.names.combs_of.entry(id).or_default().push(c);

@@ -94,7 +94,7 @@ impl Emission<'_> {
         let parts = Vec::new();
         self.program.rates.push(Rate { name, kind, parts });
         self.values.openers.push(comb);
-        self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
+        self.program.combs[comb.index()].slot = Some(Slot { rate, stage: 0 });
         rate
     }
 
@@ -135,7 +135,7 @@ impl Emission<'_> {
             next: vec![next.into()],
             combine: Some(Combine::Op(op)),
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Exact,
         });
     }
@@ -362,7 +362,7 @@ impl Emission<'_> {
             next: vec![next],
             combine: None,
             level: 0,
-            circle: false,
+            cycle: false,
             order: Order::Sequential,
         });
     }

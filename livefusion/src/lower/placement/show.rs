@@ -93,18 +93,18 @@ impl Show<'_> {
             }
             Opening::Attempts => format!("attempts of {}", self.node(rate.node)),
             Opening::Test(columns) if columns.is_empty() => {
-                format!("what {} keeps", self.node(rate.node))
+                format!("elements that {} keeps", self.node(rate.node))
             }
             Opening::Test(columns) => {
                 let columns: Vec<String> = columns.iter().map(|c| self.column(*c)).collect();
                 format!(
-                    "what {} keeps by {}",
+                    "elements that {} keeps by {}",
                     self.node(rate.node),
                     columns.join(", ")
                 )
             }
-            Opening::While(_) => "what is not always demanded".into(),
-            Opening::Decided => format!("what {} kept", self.node(rate.node)),
+            Opening::While(_) => "elements not always demanded".into(),
+            Opening::Decided => format!("elements that {} kept", self.node(rate.node)),
             Opening::Segments(lengths, total) => {
                 let (lengths, total) = (self.column(*lengths), self.total(*total));
                 format!("segments of lengths {lengths} {total}")
@@ -182,7 +182,7 @@ impl Show<'_> {
             Capacity::Rows(rate) => format!("all rows of r{}", rate.index()),
             Capacity::Row(rate) => format!("a row of r{}", rate.index()),
             Capacity::Array(leaf) => format!("length of {}", self.node(*leaf)),
-            Capacity::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
+            Capacity::Counted(rate) => format!("the count of r{} beforehand", rate.index()),
         };
         let takes = takes.iter().map(|n| self.node(*n));
         let all: Vec<String> = [capacity].into_iter().chain(takes).collect();
@@ -265,7 +265,7 @@ impl Show<'_> {
                     [passes.from, passes.between, passes.to].map(|s| self.point(s));
                 let capacity = self.capacity(&passes.capacity, &[]);
                 format!(
-                    "{node} sorts at {between} what is from {from}, for {to}, capacity: {capacity}"
+                    "{node} sorts at {between} elements from {from}, for {to}, capacity: {capacity}"
                 )
             }
             Act::Make(point, fields) => {

@@ -204,7 +204,7 @@ impl Explanation {
             };
             let called = &self.calls[call];
             if called.place == Place::Free || called.loops().any(|l| l == at) {
-                let rate = comb.home.map(|h| h.rate);
+                let rate = comb.slot.map(|h| h.rate);
                 let known = rates.entry(call).or_insert_with(|| {
                     order.push(call);
                     rate

@@ -25,7 +25,7 @@ pub fn emit(kernel: &dyn Kernel, steps: u64, frame: &mut Frame<'_>, args: &[Arg<
     let taken = |frame: &Frame<'_>| frame.words.get(1).copied().unwrap_or(0);
     let end = taken(frame).saturating_add(steps);
     loop {
-        let (left, room) = (end.saturating_sub(taken(frame)), frame.room());
+        let (left, room) = (end.saturating_sub(taken(frame)), frame.capacity());
         if room >= left {
             return kernel.run(Pass::Emit, left, frame, args);
         }

@@ -365,12 +365,12 @@ impl LoopRun<'_> {
         };
         let least = SHARED * longest * threads as u64;
         if frame.growth.is_on()
-            && frame.room() < least
+            && frame.capacity() < least
             && let Err(ended) = frame.grow(least)
         {
             return ControlFlow::Break(Ended::By(ended));
         }
-        let capacity = frame.room() / longest;
+        let capacity = frame.capacity() / longest;
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it
         // writes, except in scratch arrays, of which each frame has its own. Where a kernel may

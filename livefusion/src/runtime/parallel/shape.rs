@@ -54,8 +54,8 @@ impl ChunkedLoop {
         let plan = ChunkPlan::of(program);
         // A strongly connected component of groups is computed in order, in the pass that finds
         // places.
-        let circles = program.groups.iter().any(|g| g.circle);
-        let flat = FlatLoop::of(program, layout).filter(|_| !circles);
+        let cycles = program.groups.iter().any(|g| g.cycle);
+        let flat = FlatLoop::of(program, layout).filter(|_| !cycles);
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
         let ids = (0..program.groups.len()).map(GroupId::new);
         let later: Vec<GroupId> = ids.filter(|id| counts(*id)).collect();

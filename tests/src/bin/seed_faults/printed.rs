@@ -5,19 +5,19 @@ use super::Fault;
 /// Faults by file path from the workspace root.
 pub(super) const PRINTED: &[Fault] = &[
     Fault {
-        what: "Cranelift: nothing is rehearsed",
+        what: "Cranelift: nothing has a dry run",
         file: "backends/jit/src/emit/tile/nest.rs",
-        sound: "self.stmts(&rehearsal); for (v, was) in before { self.set_scalar(v, was); } self.rehearsed(true);",
-        faulty: "let _ = (rehearsal, before); self.rehearsed(false);",
+        sound: "self.stmts(&dry_run); for (v, was) in before { self.set_scalar(v, was); } self.set_dry_run_passed(true);",
+        faulty: "let _ = (dry_run, before); self.set_dry_run_passed(false);",
     },
     Fault {
-        what: "Cranelift: what a rehearsal has set stays",
+        what: "Cranelift: what a dry run has set stays",
         file: "backends/jit/src/emit/tile/nest.rs",
         sound: "for (v, was) in before { self.set_scalar(v, was); }",
         faulty: "let _ = before;",
     },
     Fault {
-        what: "the evaluator goes on with what a rehearsal has set",
+        what: "the evaluator goes on with what a dry run has set",
         file: "tile/src/eval/mod.rs",
         sound: "self.values = before.0;",
         faulty: "let _ = before.0;",

@@ -103,7 +103,7 @@ impl Changing {
             next: vec![new.into()],
             combine: Some(Combine::Op(op)),
             level: 0,
-            circle: false,
+            cycle: false,
             order,
         });
         if place == Place::Init && self.rng.chance(60) {

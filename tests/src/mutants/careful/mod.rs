@@ -99,8 +99,8 @@ fn agree(l: &mut Loop) {
     let mut assigned: Vec<Vec<(usize, Atom)>> = vec![Vec::new(); l.vars.len()];
     let places: Vec<usize> = (l.blocks.iter())
         .map(|(labels, _)| {
-            let home = labels.first().and_then(|label| l.comb(label.comb).home);
-            home.map_or(usize::MAX, |h| l.root_of(h.rate).index())
+            let slot = labels.first().and_then(|label| l.comb(label.comb).slot);
+            slot.map_or(usize::MAX, |h| l.root_of(h.rate).index())
         })
         .collect();
     for ((_, block), root) in l.blocks.iter().zip(places) {
@@ -119,16 +119,16 @@ fn agree(l: &mut Loop) {
             if let (Some(start), Some(to)) = (carried[v.index()], group.start.get_mut(k)) {
                 *to = start;
             }
-            let mut at_home = assigned[v.index()].iter().filter(|(r, _)| *r == root);
-            if let (Some((_, next)), Some(to)) = (at_home.next(), group.next.get_mut(k)) {
+            let mut in_slot = assigned[v.index()].iter().filter(|(r, _)| *r == root);
+            if let (Some((_, next)), Some(to)) = (in_slot.next(), group.next.get_mut(k)) {
                 *to = *next;
             }
         }
     }
-    for (g, (level, circle)) in required_levels(l).into_iter().enumerate() {
+    for (g, (level, cycle)) in required_levels(l).into_iter().enumerate() {
         let group = &mut l.groups[g];
         group.level = group.level.max(level);
-        group.circle |= circle;
+        group.cycle |= cycle;
     }
 }
 

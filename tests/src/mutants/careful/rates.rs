@@ -4,8 +4,8 @@ use super::Changing;
 use super::groups::identity;
 use loop_lang::gotos::{complete_blocks, derive_gotos};
 use loop_lang::ir::{
-    Atom, Block, Comb, CombId, Combine, End, Exit, Home, Label, Part, Place, Rate, RateId,
-    RateKind, Section, Stmt, StmtKind, Type, Var,
+    Atom, Block, Comb, CombId, Combine, End, Exit, Label, Part, Place, Rate, RateId, RateKind,
+    Section, Slot, Stmt, StmtKind, Type, Var,
 };
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty, canonical};
@@ -63,7 +63,7 @@ impl Changing {
         self.l.combs.push(Comb {
             name: format!("x{}x{}", comb.index(), id.index()),
             kind: "filter".into(),
-            home: Some(Home { rate: id, stage: 0 }),
+            slot: Some(Slot { rate: id, stage: 0 }),
         });
         let (before, condition) = self.last_yield(parent)?;
         let kind = match self.rng.weighted(&[60, 25, 15]) {

@@ -18,7 +18,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 
 /// Holds the new variables of an input's loops.
-pub(super) struct Names {
+pub(super) struct SideVars {
     /// The number of packed or found elements.
     pub count: Var,
     next: Var,
@@ -31,9 +31,9 @@ pub(super) struct Names {
     packed: Vec<Var>,
 }
 
-impl Names {
+impl SideVars {
     /// Adds an input's variables to the loop.
-    pub fn of(program: &mut Loop, cursor: &Cursor) -> Names {
+    pub fn of(program: &mut Loop, cursor: &Cursor) -> SideVars {
         let name = program.name(cursor.counter).to_string();
         let mut word = |what: &str, ty| program.new_var(format!("{what}_{name}"), Type::Scalar(ty));
         let (count, next) = (word("kept", Ty::U64), word("next_kept", Ty::U64));
@@ -44,7 +44,7 @@ impl Names {
             buffers.push(program.new_var(format!("all_{name}"), Type::Array(ty)));
             packed.push(program.new_var(format!("packed_{name}"), Type::Array(ty)));
         }
-        Names {
+        SideVars {
             count,
             next,
             wanted,
@@ -56,7 +56,12 @@ impl Names {
 }
 
 /// Derives the loop that packs an input's elements.
-pub(super) fn packs(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
+pub(super) fn packs(
+    program: &Loop,
+    facts: &Facts,
+    cursor: &Cursor,
+    names: &SideVars,
+) -> Option<Loop> {
     let mut packs = counts(program, facts, cursor, names)?;
     for s in packs.blocks.values_mut().flat_map(|b| &mut b.stmts) {
         if let StmtKind::Assign(v, a) = s.kind
@@ -82,7 +87,12 @@ pub(super) fn packs(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Name
 }
 
 /// Derives the loop that advances an input until the wanted number of elements is found.
-pub(super) fn finds(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
+pub(super) fn finds(
+    program: &Loop,
+    facts: &Facts,
+    cursor: &Cursor,
+    names: &SideVars,
+) -> Option<Loop> {
     let mut finds = counts(program, facts, cursor, names)?;
     for block in finds.blocks.values_mut() {
         let delivers = |v: &Var| cursor.values.contains(v);
@@ -120,7 +130,7 @@ fn end_of(cursor: &Cursor) -> Place {
 }
 
 /// Derives the loop that counts an input's elements.
-fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
+fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &SideVars) -> Option<Loop> {
     let mut side = program.clone();
     let ended = label(facts, end_of(cursor))?;
     let tree = Tree::of(program);
@@ -154,7 +164,7 @@ fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Opti
         next: vec![names.next.into()],
         combine: Some(Combine::Op(Op::Add)),
         level: 0,
-        circle: false,
+        cycle: false,
         order: Order::Exact,
     });
     let comb = ended.comb;
@@ -183,7 +193,7 @@ pub(super) fn behind(
     program: &Loop,
     facts: &Facts,
     root: RateId,
-    (cursors, names): (&[Cursor], &[Names]),
+    (cursors, names): (&[Cursor], &[SideVars]),
     ends: &[(Var, Const)],
 ) -> Option<(Loop, Vec<Atom>)> {
     let mut behind = program.clone();

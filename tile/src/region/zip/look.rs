@@ -44,13 +44,13 @@ fn is_cursor(program: &Loop, rate: RateId) -> bool {
 
 /// Holds the reads and updates of blocks.
 #[derive(Default)]
-struct Uses {
+struct BlockUses {
     reads: FxHashSet<Var>,
     /// Definitions and updates.
     sets: FxHashSet<Var>,
 }
 
-impl Uses {
+impl BlockUses {
     fn add(&mut self, program: &Loop, placed: &Placed) {
         facts::each_stmt(&placed.block.stmts, &mut |s| {
             facts::each_use(s, &mut |v| {
@@ -73,8 +73,8 @@ struct Look<'l, 'a> {
     facts: &'l Facts<'a>,
     root: RateId,
     /// Uses of each cursor's blocks, and of the rest of the loop.
-    inside: FxHashMap<RateId, Uses>,
-    outside: Uses,
+    inside: FxHashMap<RateId, BlockUses>,
+    outside: BlockUses,
 }
 
 impl<'l, 'a> Look<'l, 'a> {
@@ -84,7 +84,7 @@ impl<'l, 'a> Look<'l, 'a> {
             facts,
             root,
             inside: FxHashMap::default(),
-            outside: Uses::default(),
+            outside: BlockUses::default(),
         };
         for placed in &facts.blocks {
             let Place::At { rate, section, .. } = placed.place else {
@@ -235,7 +235,7 @@ impl<'l, 'a> Look<'l, 'a> {
 
     /// Tells whether nothing before the cursors reads produced values, in an iteration.
     fn values_come_first(&self, cursors: &[Cursor]) -> bool {
-        let mut before = Uses::default();
+        let mut before = BlockUses::default();
         for placed in &self.facts.blocks {
             let Place::At { rate, .. } = placed.place else {
                 continue;

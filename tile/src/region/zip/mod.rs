@@ -20,7 +20,7 @@ mod look;
 
 pub use look::Cursor;
 
-use super::{Region, Sweep};
+use super::{InnerLoop, Region};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Rate, RateId, RateKind, Var};
 use loop_lang::types::Const;
@@ -119,8 +119,8 @@ impl Zip {
         let ends = cursors.iter().flat_map(|c| &c.ends);
         let ends = ends.map(|v| Some((*v, look::start(region.program, *v)?)));
         let ends: Vec<(Var, Const)> = ends.collect::<Option<_>>()?;
-        let names: Vec<derive::Names> = (cursors.iter())
-            .map(|c| derive::Names::of(named, c))
+        let names: Vec<derive::SideVars> = (cursors.iter())
+            .map(|c| derive::SideVars::of(named, c))
             .collect();
         let (behind, limits) = derive::behind(named, facts, root, (&cursors, &names), &ends)?;
         let sides = cursors.into_iter().zip(names).map(|(cursor, names)| {
@@ -154,12 +154,13 @@ impl Zip {
     /// Tells whether its loops are innermost loops, and those of the inputs only pack.
     fn runs(&self) -> bool {
         let packs = |side: &Side, part: &ZipPart| {
-            let Some(sweep) = part.sweep() else {
+            let Some(inner_loop) = part.inner_loop() else {
                 return false;
             };
-            let in_step = |(a, i): &(Var, Var)| side.buffers.contains(a) || *i == sweep.counter;
-            let packs = sweep.groups.is_empty() && sweep.carried.contains(&side.count);
-            packs && sweep.proven.iter().all(in_step)
+            let in_step =
+                |(a, i): &(Var, Var)| side.buffers.contains(a) || *i == inner_loop.counter;
+            let packs = inner_loop.groups.is_empty() && inner_loop.carried.contains(&side.count);
+            packs && inner_loop.proven.iter().all(in_step)
         };
         self.parts().is_some_and(|parts| {
             let sides = self.sides.iter().zip(&parts.sides);
@@ -197,7 +198,7 @@ impl Zip {
 impl<'z> ZipPart<'z> {
     fn of(derived: &'z Derived) -> Option<ZipPart<'z>> {
         let region = Region::of(&derived.program, &derived.made, &[]).ok()?;
-        region.sweep(derived.rate)?;
+        region.inner_loop(derived.rate)?;
         let program = region.program;
         // Unused rates have no blocks.
         let blocks = 0..region.facts.blocks.len();
@@ -218,14 +219,14 @@ impl<'z> ZipPart<'z> {
     /// Returns its innermost loop.
     ///
     /// The result is always present.
-    pub fn sweep(&self) -> Option<&Sweep<'z>> {
-        self.region.sweep(self.rate)
+    pub fn inner_loop(&self) -> Option<&InnerLoop<'z>> {
+        self.region.inner_loop(self.rate)
     }
 
     /// Tells whether it reads the scan of an earlier loop.
     fn needs_scans(&self) -> bool {
         let (program, facts) = (self.region.program, &self.region.facts);
-        let mut scalars = self.sweep().into_iter().flat_map(|s| &s.scalars);
+        let mut scalars = self.inner_loop().into_iter().flat_map(|s| &s.scalars);
         scalars.any(|v| {
             let group = facts.local_group(program, *v);
             group.is_some_and(|(_, _, order)| matches!(order, loop_lang::ir::Order::Prefix(_)))

@@ -18,7 +18,7 @@ use super::legal::allows;
 use super::{Admit, Decision, MAX_UNROLL, Schedule};
 use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
-use crate::region::{Aside, Nest, Region, Role, Step, Sweep};
+use crate::region::{Aside, InnerLoop, Nest, Region, Role, Step};
 use crate::target::Target;
 use crate::threads::phases::Phases;
 use crate::threads::shape::Refusal;
@@ -48,7 +48,7 @@ const BUFFER: u32 = 256;
 const BUFFERED: [u32; 3] = [1024, 512, 256];
 
 /// The steps of a root that share a segment: the number of doubles in a cache line.
-const JAMMED: u32 = 8;
+const UNROLL_JAM_STEPS: u32 = 8;
 
 /// Beyond this many statements, a branch is cheaper than a mask.
 const MAX_MASKED: usize = 24;
@@ -78,16 +78,16 @@ pub enum Aim {
 /// It vectorises where that is legal and profitable, and is scalar elsewhere.
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
-    for sweep in region.sweeps() {
-        let runs = runs_side_by_side(region, sweep, target, aim);
-        let chosen = runs.unwrap_or_else(|| of_sweep(region, sweep, target, aim));
+    for inner_loop in region.inner_loops() {
+        let runs = runs_side_by_side(region, inner_loop, target, aim);
+        let chosen = runs.unwrap_or_else(|| of_inner_loop(region, inner_loop, target, aim));
         schedule = schedule.and(&chosen);
         if aim == Aim::Speed {
-            schedule = past_the_caches(region, sweep, &schedule).unwrap_or(schedule);
+            schedule = past_the_caches(region, inner_loop, &schedule).unwrap_or(schedule);
         }
     }
     for nest in region.nests().iter().filter(|_| aim == Aim::Speed) {
-        schedule = jammed(region, nest, &schedule).unwrap_or(schedule);
+        schedule = unroll_jammed(region, nest, &schedule).unwrap_or(schedule);
     }
     for zip in &region.zips().all {
         schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
@@ -109,26 +109,31 @@ pub fn choose_threads(program: &Loop) -> Result<Schedule, Refusal> {
 }
 
 /// Schedules an innermost loop, or a part of a zip, without parallel runs.
-fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedule {
-    let split = split(region, sweep, aim).unwrap_or_default();
+fn of_inner_loop(region: &Region, inner_loop: &InnerLoop, target: &Target, aim: Aim) -> Schedule {
+    let partition = partition(region, inner_loop, aim).unwrap_or_default();
     let wide = match aim {
-        _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
-        Aim::Start => block_by_block(region, sweep, target, &split)
-            .or_else(|| side_by_side(region, sweep, target, &split)),
-        Aim::Speed => many_side_by_side(region, sweep, target, &split)
-            .or_else(|| segments_side_by_side(region, sweep, target)),
+        _ if turns(inner_loop) => turns_side_by_side(region, inner_loop, target, aim),
+        Aim::Start => block_by_block(region, inner_loop, target, &partition)
+            .or_else(|| side_by_side(region, inner_loop, target, &partition)),
+        Aim::Speed => many_side_by_side(region, inner_loop, target, &partition)
+            .or_else(|| segments_side_by_side(region, inner_loop, target)),
     };
     let schedule = wide.unwrap_or_else(|| match aim {
         // An exit may depend on the number of admitted steps: branches are predicted, so nothing
         // waits for it.
-        Aim::Start if !sweep.exits.is_empty() => split,
-        Aim::Start => step_by_step(region, sweep, split),
-        Aim::Speed => in_turns(region, sweep, target, step_by_step(region, sweep, split)),
+        Aim::Start if !inner_loop.exits.is_empty() => partition,
+        Aim::Start => step_by_step(region, inner_loop, partition),
+        Aim::Speed => in_turns(
+            region,
+            inner_loop,
+            target,
+            step_by_step(region, inner_loop, partition),
+        ),
     });
     let pieces = match aim {
         // Only the epilogue of vectors runs one by one then.
-        Aim::Start if schedule.vectors(sweep.rate).0 == 1 => None,
-        Aim::Start | Aim::Speed => in_pieces(region, sweep, &schedule, (target, aim)),
+        Aim::Start if schedule.vectors(inner_loop.rate).0 == 1 => None,
+        Aim::Start | Aim::Speed => in_pieces(region, inner_loop, &schedule, (target, aim)),
     };
     pieces.unwrap_or(schedule)
 }
@@ -136,8 +141,11 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
 /// Unroll-and-jam where rows are reduced into one row, update one, or are read across rows. Reads
 /// across rows use two cache lines together, which machines fetch in pairs. Loops with lanes of
 /// their own use half as many steps.
-fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
-    let inner = nest.inner.first().and_then(|rate| region.sweep(*rate))?;
+fn unroll_jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule> {
+    let inner = nest
+        .inner
+        .first()
+        .and_then(|rate| region.inner_loop(*rate))?;
     let is_uniform = matches!(
         region.program.rate(inner.rate).kind,
         RateKind::Nested { uniform: true, .. }
@@ -147,13 +155,18 @@ fn jammed(region: &Region, nest: &Nest, schedule: &Schedule) -> Option<Schedule>
     let has_lanes = roles.any(|role| matches!(role, Role::Lanes(_)));
     let onto_one = !inner.joined.is_empty() || inner.changes_what_it_reads();
     let steps = match (across, onto_one, has_lanes) {
-        _ if !is_uniform || schedule.splits(inner.rate) => return None,
+        _ if !is_uniform || schedule.partitions(inner.rate) => return None,
         (false, false, _) => return None,
-        (_, _, true) => JAMMED / 2,
-        (false, true, false) => JAMMED,
-        (true, _, false) => 2 * JAMMED,
+        (_, _, true) => UNROLL_JAM_STEPS / 2,
+        (false, true, false) => UNROLL_JAM_STEPS,
+        (true, _, false) => 2 * UNROLL_JAM_STEPS,
     };
-    with(region, schedule, nest.outer.rate, Decision::Jam(steps))
+    with(
+        region,
+        schedule,
+        nest.outer.rate,
+        Decision::UnrollJam(steps),
+    )
 }
 
 /// Runs cursors through buffers: without buffers, each element has an unpredictable branch.
@@ -168,15 +181,20 @@ fn through_buffers(
     let parts = zip.parts()?;
     let packs = parts.sides.iter().map(|(packs, _)| packs);
     for part in packs.chain([&parts.behind]) {
-        schedule = schedule.and(&of_sweep(&part.region, part.sweep()?, target, aim));
+        schedule = schedule.and(&of_inner_loop(
+            &part.region,
+            part.inner_loop()?,
+            target,
+            aim,
+        ));
     }
     Some(schedule)
 }
 
 /// Returns the number of steps from which on a loop's results are large.
-pub fn large(region: &Region, sweep: &Sweep) -> u64 {
+pub fn large(region: &Region, inner_loop: &InnerLoop) -> u64 {
     let size = |a: &Var| region.program.ty(*a).elem().size() as u64;
-    let bytes: u64 = sweep.arrays.iter().map(size).sum();
+    let bytes: u64 = inner_loop.arrays.iter().map(size).sum();
     LARGE / bytes.max(1)
 }
 
@@ -185,84 +203,88 @@ pub fn large(region: &Region, sweep: &Sweep) -> u64 {
 /// one operation has most of the latency, such as a lone exponential.
 fn in_pieces(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     schedule: &Schedule,
     (target, aim): (&Target, Aim),
 ) -> Option<Schedule> {
-    let (lanes, unroll) = schedule.vectors(sweep.rate);
-    let whole = sweep.cost();
+    let (lanes, unroll) = schedule.vectors(inner_loop.rate);
+    let whole = inner_loop.cost();
     let most = match aim {
         Aim::Start => WORK,
-        Aim::Speed => with_lanes_in_registers(region, sweep, target, (lanes, unroll)),
+        Aim::Speed => with_lanes_in_registers(region, inner_loop, target, (lanes, unroll)),
     };
-    let mut alone = sweep.all_tops().map(|s| s.cost.wait);
+    let mut alone = inner_loop.all_tops().map(|s| s.cost.wait);
     let waits = waits(whole, 2) && alone.all(|one| 2 * one <= whole.wait);
-    if turns(sweep) || !waits && whole.work <= 2 * u64::from(most) {
+    if turns(inner_loop) || !waits && whole.work <= 2 * u64::from(most) {
         return None;
     }
-    let pieces = Decision::Distribute {
+    let pieces = Decision::Fission {
         wait: WAIT,
         work: most,
         steps: BUFFER.max(lanes * unroll),
     };
-    with(region, schedule, sweep.rate, pieces)
+    with(region, schedule, inner_loop.rate, pieces)
 }
 
 /// Returns the maximum work of a piece so that its lanes fit in three quarters of the registers. It
 /// applies only if the lanes of two folds fit.
 fn with_lanes_in_registers(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
     (lanes, unroll): (u32, u32),
 ) -> u32 {
-    let vectors = sweep.roles.iter().map(|(v, role)| match *role {
+    let vectors = inner_loop.roles.iter().map(|(v, role)| match *role {
         Role::Lanes(of) if lanes > 1 && of <= lanes * unroll => {
             of as usize * region.program.ty(*v).elem().size() / target.vector_bytes().max(1)
         }
         _ => 0,
     });
     let (all, most) = vectors.fold((0, 0), |(all, most), n| (all + n, n.max(most)));
-    let room = target.registers() * 3 / 4;
-    match all > room && 2 * most <= room {
-        true => (sweep.cost().work * room as u64 / all as u64).clamp(1, WORK.into()) as u32,
+    let budget = target.registers() * 3 / 4;
+    match all > budget && 2 * most <= budget {
+        true => (inner_loop.cost().work * budget as u64 / all as u64).clamp(1, WORK.into()) as u32,
         false => WORK,
     }
 }
 
 /// Lets large results bypass the caches, if legal. Filtered results stay in the caches, and loops
 /// with long scalar loops inside are not bound by memory.
-fn past_the_caches(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Option<Schedule> {
-    let stream = Decision::Stream(large(region, sweep));
-    let streams =
-        (sweep.is_plain() && !turns(sweep)).then(|| with(region, schedule, sweep.rate, stream));
+fn past_the_caches(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    schedule: &Schedule,
+) -> Option<Schedule> {
+    let stream = Decision::Stream(large(region, inner_loop));
+    let streams = (inner_loop.is_plain() && !turns(inner_loop))
+        .then(|| with(region, schedule, inner_loop.rate, stream));
     streams.flatten()
 }
 
 /// Partitions a loop, if legal. Rows are not partitioned unless they have comparisons; other
 /// segments are not, since they may be short. Each case is separate code, which is slow to compile
 /// if there are several.
-fn split(region: &Region, sweep: &Sweep, aim: Aim) -> Option<Schedule> {
-    let asks = || region.cases(sweep).ask();
-    let fits = match region.program.rate(sweep.rate).kind {
+fn partition(region: &Region, inner_loop: &InnerLoop, aim: Aim) -> Option<Schedule> {
+    let asks = || region.cases(inner_loop).ask();
+    let fits = match region.program.rate(inner_loop.rate).kind {
         RateKind::Root { .. } if aim == Aim::Start => {
-            sweep.accesses.iter().any(|a| !a.is_proven) && !asks()
+            inner_loop.accesses.iter().any(|a| !a.is_proven) && !asks()
         }
         RateKind::Root { .. } => true,
         RateKind::Nested { .. } if aim == Aim::Start => false,
         RateKind::Nested { uniform, .. } => {
-            let middle = || region.middle_of_row(sweep);
-            uniform && sweep.groups.is_empty() && middle().is_some_and(|case| case.asks())
+            let middle = || region.middle_of_row(inner_loop);
+            uniform && inner_loop.groups.is_empty() && middle().is_some_and(|case| case.asks())
         }
         RateKind::Sub { .. } | RateKind::Cursor { .. } => false,
     };
     let schedule = Schedule::new();
-    fits.then(|| with(region, &schedule, sweep.rate, Decision::Split))?
+    fits.then(|| with(region, &schedule, inner_loop.rate, Decision::Partition))?
 }
 
 /// Lists the sub rates of an innermost loop with the steps that enter them.
-fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
-    let steps = sweep.steps.iter().enumerate();
+fn subs(region: &Region, inner_loop: &InnerLoop) -> Vec<(usize, RateId)> {
+    let steps = inner_loop.steps.iter().enumerate();
     let entered = steps.filter_map(|(k, step)| match step {
         Step::Enter(i) => Some((k, region.rate_of_block(*i)?)),
         _ => None,
@@ -277,14 +299,14 @@ const SIDE_BY_SIDE: [Admit; 2] = [Admit::Compact, Admit::Mask];
 /// The result is none if a sub rate has no legal way.
 fn admitting(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     ways: [Admit; 2],
     lanes: u32,
     mut schedule: Schedule,
 ) -> Option<Schedule> {
     let vectors = Decision::Vectorise { lanes, unroll: 1 };
-    for (_, rate) in subs(region, sweep) {
-        let around = schedule.clone().with(sweep.rate, vectors);
+    for (_, rate) in subs(region, inner_loop) {
+        let around = schedule.clone().with(inner_loop.rate, vectors);
         let is_legal = |how: &Admit| allows(region, &around, rate, Decision::Admit(*how)).is_ok();
         let how = ways.into_iter().find(is_legal)?;
         schedule = schedule.with(rate, Decision::Admit(how));
@@ -305,9 +327,9 @@ fn with(
 
 /// Schedules scalar steps. Cheap rejected steps are computed too: a mispredicted branch costs more,
 /// and filters are often unpredictable.
-fn step_by_step(region: &Region, sweep: &Sweep, mut schedule: Schedule) -> Schedule {
-    for (step, rate) in subs(region, sweep) {
-        if needs_no_branch(region, sweep, step)
+fn step_by_step(region: &Region, inner_loop: &InnerLoop, mut schedule: Schedule) -> Schedule {
+    for (step, rate) in subs(region, inner_loop) {
+        if needs_no_branch(region, inner_loop, step)
             && let Some(more) = with(region, &schedule, rate, Decision::Admit(Admit::Compact))
         {
             schedule = more;
@@ -319,32 +341,38 @@ fn step_by_step(region: &Region, sweep: &Sweep, mut schedule: Schedule) -> Sched
 /// Unrolls scalar steps if there are lanes or scan blocks: each step's lane is then known
 /// statically. For targets without known vectors, an iteration covers all lanes, and the C compiler
 /// may vectorise it.
-fn in_turns(region: &Region, sweep: &Sweep, target: &Target, schedule: Schedule) -> Schedule {
-    let most = match target.has_vectors() || !sweep.exits.is_empty() {
+fn in_turns(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    target: &Target,
+    schedule: Schedule,
+) -> Schedule {
+    let most = match target.has_vectors() || !inner_loop.exits.is_empty() {
         true => STEPS,
         false => MAX_UNROLL,
     };
-    let lanes = sweep.roles.values().filter_map(|role| match role {
+    let lanes = inner_loop.roles.values().filter_map(|role| match role {
         Role::Lanes(of) => Some((*of).min(most)),
         _ => None,
     });
     let mut nests = region.nests().iter();
-    let alone = !nests.any(|n| n.outer.rate == sweep.rate || n.inner.contains(&sweep.rate));
-    let little = |unroll: &u32| *unroll as usize * sweep.statements.len() <= MAX_IN_TURNS;
-    let unroll = block(sweep).or_else(|| lanes.max()).filter(little);
+    let alone =
+        !nests.any(|n| n.outer.rate == inner_loop.rate || n.inner.contains(&inner_loop.rate));
+    let little = |unroll: &u32| *unroll as usize * inner_loop.statements.len() <= MAX_IN_TURNS;
+    let unroll = block(inner_loop).or_else(|| lanes.max()).filter(little);
     let more = unroll.filter(|_| alone).and_then(|unroll| {
         let turn = Decision::Vectorise { lanes: 1, unroll };
-        with(region, &schedule, sweep.rate, turn)
+        with(region, &schedule, inner_loop.rate, turn)
     });
     more.unwrap_or(schedule)
 }
 
 /// Tells whether a sub rate only does cheap computations, updates, and stores at its own count.
-fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
-    let inside: Vec<_> = (sweep.all_tops())
+fn needs_no_branch(region: &Region, inner_loop: &InnerLoop, enter: usize) -> bool {
+    let inside: Vec<_> = (inner_loop.all_tops())
         .filter(|s| s.sub == Some(enter) && s.step != enter)
         .collect();
-    let steps = sweep.steps.iter().skip(enter + 1);
+    let steps = inner_loop.steps.iter().skip(enter + 1);
     let innermost = (steps.take_while(|s| !matches!(s, Step::Leave)))
         .all(|step| matches!(step, Step::Block(_)));
     let assigned = |v: Var| {
@@ -364,27 +392,30 @@ fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
 /// none if that is illegal, or if an operation would run lane by lane.
 fn turns_side_by_side(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
     aim: Aim,
 ) -> Option<Schedule> {
-    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    let mut inside = sweep.statements.iter().filter(|s| !s.top);
-    let fits = inside.all(|s| in_vectors(region, sweep, s.stmt, (target, aim)));
+    let root = matches!(
+        region.program.rate(inner_loop.rate).kind,
+        RateKind::Root { .. }
+    );
+    let mut inside = inner_loop.statements.iter().filter(|s| !s.top);
+    let fits = inside.all(|s| in_vectors(region, inner_loop, s.stmt, (target, aim)));
     if !target.has_vectors() || !root || !fits {
         return None;
     }
-    let widest = widest_of_turns(region, sweep).or(widths(region, sweep).map(|w| w.1))?;
+    let widest = widest_of_turns(region, inner_loop).or(widths(region, inner_loop).map(|w| w.1))?;
     // Each vector is separate code.
     let in_flight = match aim {
-        Aim::Start if IN_FLIGHT as usize * sweep.statements.len() > LITTLE => IN_FLIGHT / 2,
+        Aim::Start if IN_FLIGHT as usize * inner_loop.statements.len() > LITTLE => IN_FLIGHT / 2,
         Aim::Start | Aim::Speed => IN_FLIGHT,
     };
     let in_flight = in_flight * target.vector_bytes() as u32 / widest;
-    let lanes = block(sweep).unwrap_or(in_flight.min(TOGETHER));
+    let lanes = block(inner_loop).unwrap_or(in_flight.min(TOGETHER));
     // A vector without admitted lanes skips the loop.
     let ways = [Admit::Branch, Admit::Compact];
-    let schedule = admitting(region, sweep, ways, lanes, Schedule::new())?;
+    let schedule = admitting(region, inner_loop, ways, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll: 1 };
-    with(region, &schedule, sweep.rate, vectorise)
+    with(region, &schedule, inner_loop.rate, vectorise)
 }

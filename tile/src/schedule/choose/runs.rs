@@ -3,7 +3,7 @@
 use super::vectors::{in_vectors, widths};
 use super::{Aim, with};
 use crate::region::cost::is_cheap;
-use crate::region::{Region, Statement, Sweep};
+use crate::region::{InnerLoop, Region, Statement};
 use crate::schedule::{Decision, Schedule};
 use crate::target::{Arch, Extension, Target};
 use loop_lang::ir::StmtKind;
@@ -18,17 +18,17 @@ const MAX_FOLDED: usize = 16;
 /// dependence chain. For a short compile time it takes too long to compile.
 pub(super) fn runs_side_by_side(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
     aim: Aim,
 ) -> Option<Schedule> {
-    sweep.run(region.program)?;
-    let (_, widest) = widths(region, sweep)?;
-    let groups = sweep.groups.iter();
+    inner_loop.run(region.program)?;
+    let (_, widest) = widths(region, inner_loop)?;
+    let groups = inner_loop.groups.iter();
     let folded = groups.map(|g| region.program.groups[g.index()].vars.len());
     let fits = |s: &Statement| match &s.stmt.kind {
         StmtKind::While { .. } => false,
-        _ if in_vectors(region, sweep, s.stmt, (target, aim)) => true,
+        _ if in_vectors(region, inner_loop, s.stmt, (target, aim)) => true,
         _ => aim == Aim::Speed && is_cheap(region.program, s.stmt),
     };
     // Without vector comparisons, pairs of 64-bit words are slower than scalars.
@@ -37,10 +37,10 @@ pub(super) fn runs_side_by_side(
         || widest < 4
         || widest == 8 && !compares
         || folded.sum::<usize>() > MAX_FOLDED
-        || !sweep.statements.iter().all(fits)
+        || !inner_loop.statements.iter().all(fits)
     {
         return None;
     }
     let runs = Decision::Runs(target.vector_bytes() as u32 / widest);
-    with(region, &Schedule::new(), sweep.rate, runs)
+    with(region, &Schedule::new(), inner_loop.rate, runs)
 }

@@ -1,11 +1,11 @@
 //! Vectorisation when execution time matters.
 
 use super::vectors::{
-    all_in_vectors, aside, block, goes_on, in_vectors, is_little_chained, running, widths,
+    all_in_vectors, aside, block, goes_on, in_vectors, is_little_recurrent, running, widths,
 };
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
 use crate::region::cost::is_cheap;
-use crate::region::{Access, Aside, Case, Index, Region, Role, Statement, Sweep};
+use crate::region::{Access, Aside, Case, Index, InnerLoop, Region, Role, Statement};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
 use loop_lang::ir::{GroupId, RateKind, StmtKind};
@@ -14,59 +14,61 @@ use loop_lang::ir::{GroupId, RateKind, StmtKind};
 pub(super) const MAX_HELD: usize = 24;
 
 /// The vectors per iteration if the iteration only tests them.
-const ASKED: u32 = 8;
+const TESTS_ONLY_UNROLL: u32 = 8;
 
 /// The maximum number of statements whose repetition is cheaper than a branch.
-const MAX_ASKED: usize = 8;
+const MAX_REPEATED: usize = 8;
 
 /// Vectorises steps, with lanes for the widest element, and unrolls so that accumulator lanes stay
 /// in registers. The result is none if that is illegal or unprofitable.
 pub(super) fn many_side_by_side(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
-    let (_, widest) = widths(region, sweep)?;
-    let lanes = match block(sweep) {
+    let (_, widest) = widths(region, inner_loop)?;
+    let lanes = match block(inner_loop) {
         Some(block) => block,
         None => target.vector_bytes() as u32 / widest,
     };
     // In a nest, the root's code around its segments dominates.
     let mut nests = region.nests().iter();
-    let alone = !nests.any(|n| n.inner.contains(&sweep.rate));
+    let alone = !nests.any(|n| n.inner.contains(&inner_loop.rate));
     // A scalar scan costs more than the remaining work lane by lane. Scatters cost the same lane by
     // lane.
-    let scans = block(sweep).is_some();
+    let scans = block(inner_loop).is_some();
     let code = (target, Aim::Speed);
     let cheap = |s: &Statement| match &s.stmt.kind {
         StmtKind::While { .. } => false,
         StmtKind::ScatterArray { .. } => true,
         _ if scans => true,
-        _ => in_vectors(region, sweep, s.stmt, code) || is_cheap(region.program, s.stmt),
+        _ => in_vectors(region, inner_loop, s.stmt, code) || is_cheap(region.program, s.stmt),
     };
-    let aside = aside(region, sweep, split);
-    let few = match running(sweep) || aside == Aside::Anywhere || sweep.scatters {
+    let aside = aside(region, inner_loop, partition);
+    let few = match running(inner_loop) || aside == Aside::Anywhere || inner_loop.scatters {
         true => 4,
         false => 2,
     };
     if !target.has_vectors() || lanes < few || !alone || !scans && aside == Aside::Near {
         return None;
     }
-    if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
+    if !inner_loop.statements.iter().all(cheap)
+        || !is_little_recurrent(region, inner_loop, target, lanes)
+    {
         return None;
     }
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
-    let mut turns = [turn(region, sweep, target, lanes), 2, 1].into_iter();
+    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, partition.clone())?;
+    let mut turns = [turn(region, inner_loop, target, lanes), 2, 1].into_iter();
     let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
-        with(region, &schedule, sweep.rate, vectorise)
+        with(region, &schedule, inner_loop.rate, vectorise)
     })?;
-    let schedule = match is_asked_cheaply(region, sweep) {
-        true => with(region, &schedule, sweep.rate, Decision::Ask).unwrap_or(schedule),
+    let schedule = match is_tested_cheaply(region, inner_loop) {
+        true => with(region, &schedule, inner_loop.rate, Decision::Ask).unwrap_or(schedule),
         false => schedule,
     };
-    Some(quick(region, sweep, schedule))
+    Some(fast_min_max(region, inner_loop, schedule))
 }
 
 /// Vectorises the steps of segments, with an iteration covering all lanes. The result is none if
@@ -74,32 +76,32 @@ pub(super) fn many_side_by_side(
 /// segment. So vectors pay for folds only.
 pub(super) fn segments_side_by_side(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
 ) -> Option<Schedule> {
     // Inner nests come first.
     let mut around = region.nests().iter().rev();
-    let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == sweep.rate))?;
-    let inner = nest.sweeps(region).into_iter();
-    let undoes = nest.can_be_undone(region);
-    let folds = |s: &&Sweep| {
+    let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == inner_loop.rate))?;
+    let inner = nest.inner_loops(region).into_iter();
+    let rolls_back = nest.can_roll_back(region);
+    let folds = |s: &&InnerLoop| {
         let mut roles = s.roles.values();
         let joins = !s.joined.is_empty();
         joins
             || roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
-            || undoes && maps_rows(region, s)
+            || rolls_back && maps_rows(region, s)
     };
-    let flags = region.flags(sweep).ok()?;
+    let flags = region.flags(inner_loop).ok()?;
     if !target.has_vectors()
-        || !folds(&sweep)
-        || goes_on(sweep, &flags)
-        || !sweep.exits.is_empty() && !is_asked_cheaply(region, sweep)
-        || !all_in_vectors(region, sweep, (target, Aim::Speed))
+        || !folds(&inner_loop)
+        || goes_on(inner_loop, &flags)
+        || !inner_loop.exits.is_empty() && !is_tested_cheaply(region, inner_loop)
+        || !all_in_vectors(region, inner_loop, (target, Aim::Speed))
     {
         return None;
     }
     // All vectors of a tile have the same lane count.
-    let inner: Vec<&Sweep> = inner.filter(folds).collect();
+    let inner: Vec<&InnerLoop> = inner.filter(folds).collect();
     let widest = inner.iter().filter_map(|s| widths(region, s));
     let widest = widest.map(|w| w.1).max()?;
     let blocks = inner.iter().filter_map(|s| block(s));
@@ -112,19 +114,21 @@ pub(super) fn segments_side_by_side(
     };
     // Contiguous loads are possible where the segment has the capacity, and its step can be rolled
     // back otherwise.
-    let split = split_lanes(region, sweep);
-    let middle = split.as_ref().and_then(|_| region.middle_of_row(sweep));
+    let partition = partition_lanes(region, inner_loop);
+    let middle = partition
+        .as_ref()
+        .and_then(|_| region.middle_of_row(inner_loop));
     let near = |a: &Access| {
-        let room = middle.as_ref().and_then(|case| case.room_of(a));
-        sweep.is_near(a) || room.is_some_and(|room| !room.down)
+        let capacity = middle.as_ref().and_then(|case| case.capacity_of(a));
+        inner_loop.is_near(a) || capacity.is_some_and(|capacity| !capacity.down)
     };
-    let maps = maps_rows(region, sweep);
-    match sweep.reads_aside(|a| undoes && (maps || near(a))) {
+    let maps = maps_rows(region, inner_loop);
+    match inner_loop.reads_aside(|a| rolls_back && (maps || near(a))) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,
         _ => {}
     }
-    let groups = sweep.roles.values().filter_map(|role| match role {
+    let groups = inner_loop.roles.values().filter_map(|role| match role {
         Role::Lanes(of) => Some(of / lanes.max(1)),
         _ => None,
     });
@@ -132,101 +136,126 @@ pub(super) fn segments_side_by_side(
     // iteration of one vector begins near the segment's begin.
     let shared = |g: &GroupId| {
         let group = &region.program.groups[g.index()];
-        group.owner != sweep.rate && group.order.lanes().is_some()
+        group.owner != inner_loop.rate && group.order.lanes().is_some()
     };
     // The scalar epilogue does not find lanes in registers.
-    if !sweep.exits.is_empty() && !sweep.groups.iter().all(shared) {
+    if !inner_loop.exits.is_empty() && !inner_loop.groups.iter().all(shared) {
         return None;
     }
-    let unroll = match sweep.groups.iter().any(shared) && !sweep.exits.is_empty() {
+    let unroll = match inner_loop.groups.iter().any(shared) && !inner_loop.exits.is_empty() {
         true => 1,
         false => groups.max().unwrap_or(1),
     };
-    let around = split.clone().unwrap_or_default();
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, around)?;
+    let around = partition.clone().unwrap_or_default();
+    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, around)?;
     let vectorise = Decision::Vectorise { lanes, unroll };
-    let schedule = with(region, &schedule, sweep.rate, vectorise)?;
-    match split {
+    let schedule = with(region, &schedule, inner_loop.rate, vectorise)?;
+    match partition {
         Some(_) => Some(schedule),
-        None => Some(quick(region, sweep, schedule)),
+        None => Some(fast_min_max(region, inner_loop, schedule)),
     }
 }
 
 /// Tells whether a loop maps rows of equal length, each element from its neighbours. The last
 /// vector of a row is masked; C compilers would use a scalar epilogue. Conditional reads are done
 /// for all elements, unless the rows' middle part decides the condition.
-fn maps_rows(region: &Region, sweep: &Sweep) -> bool {
-    let kind = &region.program.rate(sweep.rate).kind;
+fn maps_rows(region: &Region, inner_loop: &InnerLoop) -> bool {
+    let kind = &region.program.rate(inner_loop.rate).kind;
     let is_fixed = |a: &Access| matches!(&a.shape, Index::Affine(affine) if affine.is_fixed());
     let in_middle = || {
-        let proves = |case: Case| sweep.reads_aside(|a| case.room_of(a).is_some());
-        let middle = region.middle_of_row(sweep);
+        let proves = |case: Case| inner_loop.reads_aside(|a| case.capacity_of(a).is_some());
+        let middle = region.middle_of_row(inner_loop);
         middle.is_some_and(|case| proves(case) == Aside::Nowhere)
     };
-    let proves = |a: &Access| sweep.is_near(a) || is_fixed(a);
+    let proves = |a: &Access| inner_loop.is_near(a) || is_fixed(a);
     // Indices are 64-bit; contiguous accesses need no index vectors.
-    let is_wide = widths(region, sweep).is_some_and(|(least, most)| least == most);
+    let is_wide = widths(region, inner_loop).is_some_and(|(least, most)| least == most);
     is_wide
         && matches!(kind, RateKind::Nested { uniform: true, .. })
-        && sweep.groups.is_empty()
-        && sweep.exits.is_empty()
-        && (sweep.reads_aside(proves) == Aside::Nowhere
-            || sweep.reads_aside(|a| proves(a) || sweep.is_sometimes(a)) == Aside::Nowhere
+        && inner_loop.groups.is_empty()
+        && inner_loop.exits.is_empty()
+        && (inner_loop.reads_aside(proves) == Aside::Nowhere
+            || inner_loop.reads_aside(|a| proves(a) || inner_loop.is_sometimes(a))
+                == Aside::Nowhere
                 && !in_middle())
 }
 
 /// Partitions rows with comparisons where all loop-carried values are lanes: loads in the middle
 /// part are contiguous.
-fn split_lanes(region: &Region, sweep: &Sweep) -> Option<Schedule> {
-    let uniform = match region.program.rate(sweep.rate).kind {
+fn partition_lanes(region: &Region, inner_loop: &InnerLoop) -> Option<Schedule> {
+    let uniform = match region.program.rate(inner_loop.rate).kind {
         RateKind::Nested { uniform, .. } => uniform,
         _ => false,
     };
-    let mut roles = sweep.roles.values();
-    let lanes = roles.all(|role| matches!(role, Role::Lanes(_))) && !sweep.groups.is_empty();
-    let fits = uniform && lanes && sweep.exits.is_empty() && !sweep.changes_what_it_reads();
-    let asks = fits && region.middle_of_row(sweep).is_some_and(|case| case.asks());
-    asks.then(|| with(region, &Schedule::new(), sweep.rate, Decision::Split))?
+    let mut roles = inner_loop.roles.values();
+    let lanes = roles.all(|role| matches!(role, Role::Lanes(_))) && !inner_loop.groups.is_empty();
+    let fits =
+        uniform && lanes && inner_loop.exits.is_empty() && !inner_loop.changes_what_it_reads();
+    let asks = fits
+        && region
+            .middle_of_row(inner_loop)
+            .is_some_and(|case| case.asks());
+    asks.then(|| {
+        with(
+            region,
+            &Schedule::new(),
+            inner_loop.rate,
+            Decision::Partition,
+        )
+    })?
 }
 
 /// Uses fast min/max for floats where legal: a range is rarely recomputed.
-pub(super) fn quick(region: &Region, sweep: &Sweep, schedule: Schedule) -> Schedule {
-    with(region, &schedule, sweep.rate, Decision::Quick).unwrap_or(schedule)
+pub(super) fn fast_min_max(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    schedule: Schedule,
+) -> Schedule {
+    with(region, &schedule, inner_loop.rate, Decision::FastMinMax).unwrap_or(schedule)
 }
 
 /// Returns the vectors per iteration: enough for all lanes, or more if the iteration only tests for
 /// an exit.
-fn turn(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
+fn turn(region: &Region, inner_loop: &InnerLoop, target: &Target, lanes: u32) -> u32 {
     let folds = |role: &Role| matches!(role, Role::Lanes(_) | Role::Scan(_) | Role::Join(..));
-    let only_asks = !sweep.exits.is_empty()
-        && !sweep.roles.values().any(folds)
-        && sweep.accesses.iter().all(|a| a.is_read);
-    match only_asks && is_asked_cheaply(region, sweep) {
-        true => ASKED,
-        false => all_lanes(region, sweep, target, lanes),
+    let only_asks = !inner_loop.exits.is_empty()
+        && !inner_loop.roles.values().any(folds)
+        && inner_loop.accesses.iter().all(|a| a.is_read);
+    match only_asks && is_tested_cheaply(region, inner_loop) {
+        true => TESTS_ONLY_UNROLL,
+        false => all_lanes(region, inner_loop, target, lanes),
     }
 }
 
 /// Tells whether one exit test per iteration is cheaper than a branch per vector. The tested values
 /// are recomputed in each vector, unless the compiler removes the duplicates.
-fn is_asked_cheaply(region: &Region, sweep: &Sweep) -> bool {
-    let Ok(flags) = region.flags(sweep) else {
+fn is_tested_cheaply(region: &Region, inner_loop: &InnerLoop) -> bool {
+    let Ok(flags) = region.flags(inner_loop) else {
         return false;
     };
     let cheap = |s: &Statement| match &s.stmt.kind {
-        StmtKind::ReadArray(..) => sweep
+        StmtKind::ReadArray(..) => inner_loop
             .accesses
             .iter()
             .any(|a| a.statement == s.id && a.is_proven),
         _ => is_cheap(region.program, s.stmt),
     };
-    flags.early.len() <= MAX_ASKED && flags.early.iter().all(|id| cheap(&sweep.statements[*id]))
+    flags.early.len() <= MAX_REPEATED
+        && flags
+            .early
+            .iter()
+            .all(|id| cheap(&inner_loop.statements[*id]))
 }
 
 /// Returns the vectors that cover all lanes of groups. The result is one if that makes too much
 /// code to compile, unless it enables fast min/max.
-pub(super) fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
-    let groups: Vec<u32> = (sweep.roles.values())
+pub(super) fn all_lanes(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    target: &Target,
+    lanes: u32,
+) -> u32 {
+    let groups: Vec<u32> = (inner_loop.roles.values())
         .filter_map(|role| match role {
             Role::Lanes(of) => Some(of / lanes),
             _ => None,
@@ -235,7 +264,7 @@ pub(super) fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: 
     let taken: u32 = groups.iter().sum();
     match groups.iter().max() {
         Some(most) if taken as usize <= MAX_HELD * target.registers() => *most,
-        Some(most) if !region.extrema(sweep).is_empty() => *most,
+        Some(most) if !region.extrema(inner_loop).is_empty() => *most,
         Some(_) => 1,
         None => 2,
     }

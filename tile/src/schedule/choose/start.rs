@@ -2,7 +2,7 @@
 
 use super::vectors::{all_in_vectors, aside, block, goes_on, widths};
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
-use crate::region::{Aside, Flags, Region, Role, Sweep};
+use crate::region::{Aside, Flags, InnerLoop, Region, Role};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
 use loop_lang::ir::{Atom, Combine, RateKind, Stmt, StmtKind};
@@ -16,37 +16,43 @@ pub(super) const LONG: usize = 8;
 /// Vectorises steps. The result is none if that is illegal or unprofitable.
 pub(super) fn side_by_side(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
-    let (narrowest, widest) = widths(region, sweep)?;
+    let (narrowest, widest) = widths(region, inner_loop)?;
     // An element of twice the width takes two vectors. A partly filled vector costs as much as a
     // full one.
     let lanes = target.vector_bytes() as u32 / narrowest;
     // Inner loops are often too short to amortise the vector prologue.
-    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep, &Flags::default())
+    let root = matches!(
+        region.program.rate(inner_loop.rate).kind,
+        RateKind::Root { .. }
+    );
+    if !target.has_vectors()
+        || widest > 2 * narrowest
+        || !root
+        || goes_on(inner_loop, &Flags::default())
     {
         return None;
     }
     // Arbitrary reads become lane-by-lane code, which costs more compile time than it gains.
-    let aside = aside(region, sweep, split);
-    if aside != Aside::Nowhere || !all_in_vectors(region, sweep, (target, Aim::Start)) {
+    let aside = aside(region, inner_loop, partition);
+    if aside != Aside::Nowhere || !all_in_vectors(region, inner_loop, (target, Aim::Start)) {
         return None;
     }
-    vectors_of(region, sweep, lanes, split)
+    vectors_of(region, inner_loop, lanes, partition)
 }
 
 /// Vectorises scans by blocks. Scalar recurrences cost more than lane-by-lane operations or width
 /// conversions.
 pub(super) fn block_by_block(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
-    let lanes = block(sweep).filter(|_| target.has_vectors())?;
+    let lanes = block(inner_loop).filter(|_| target.has_vectors())?;
     let program = region.program;
     let fits = |s: &Stmt| match &s.kind {
         StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
@@ -61,9 +67,12 @@ pub(super) fn block_by_block(
         }
         _ => true,
     };
-    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    match root && sweep.statements.iter().all(|s| fits(s.stmt)) {
-        true => vectors_of(region, sweep, lanes, split),
+    let root = matches!(
+        region.program.rate(inner_loop.rate).kind,
+        RateKind::Root { .. }
+    );
+    match root && inner_loop.statements.iter().all(|s| fits(s.stmt)) {
+        true => vectors_of(region, inner_loop, lanes, partition),
         false => None,
     }
 }
@@ -71,25 +80,28 @@ pub(super) fn block_by_block(
 /// Vectorises with the given lanes, if legal; rejected steps have no effect.
 pub(super) fn vectors_of(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     lanes: u32,
-    split: &Schedule,
+    partition: &Schedule,
 ) -> Option<Schedule> {
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
+    let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, partition.clone())?;
     // In a small body, counting and tests are a large part. Unrolling more costs more compile time
     // than it gains.
-    let most = LITTLE / size(sweep).max(1);
+    let most = LITTLE / size(inner_loop).max(1);
     let fits = |unroll: &u32| *unroll == 1 || *unroll as usize <= most;
     [4, 2, 1].into_iter().filter(fits).find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
-        with(region, &schedule, sweep.rate, vectorise)
+        with(region, &schedule, inner_loop.rate, vectorise)
     })
 }
 
 /// Returns the code size of one vector of steps, in statements.
-pub(super) fn size(sweep: &Sweep) -> usize {
-    let writes = sweep.accesses.iter().filter(|a| !a.is_read);
-    let packed = writes.filter(|a| a.index != Atom::Var(sweep.counter));
-    let scans = sweep.roles.values().filter(|r| matches!(r, Role::Scan(_)));
-    sweep.all_tops().count() + LONG * (packed.count() + scans.count())
+pub(super) fn size(inner_loop: &InnerLoop) -> usize {
+    let writes = inner_loop.accesses.iter().filter(|a| !a.is_read);
+    let packed = writes.filter(|a| a.index != Atom::Var(inner_loop.counter));
+    let scans = inner_loop
+        .roles
+        .values()
+        .filter(|r| matches!(r, Role::Scan(_)));
+    inner_loop.all_tops().count() + LONG * (packed.count() + scans.count())
 }

@@ -1,7 +1,7 @@
 //! Operations that vectorise well, and obstacles to vectorisation.
 
 use super::Aim;
-use crate::region::{Aside, Flags, Region, Role, Statement, Sweep};
+use crate::region::{Aside, Flags, InnerLoop, Region, Role, Statement};
 use crate::schedule::Schedule;
 use crate::target::{Extension, Masks, Target};
 use livefusion_backend::facts;
@@ -12,23 +12,23 @@ use loop_lang::types::Ty;
 
 /// Tells whether a loop has a serial recurrence. Vectorising it costs more compile time than it
 /// gains. Flags that vectors test at once do not count.
-pub(super) fn goes_on(sweep: &Sweep, flags: &Flags) -> bool {
+pub(super) fn goes_on(inner_loop: &InnerLoop, flags: &Flags) -> bool {
     let serial = |(v, role): (&Var, &Role)| match role {
         Role::Serial => !flags.vars.contains(v),
         role => matches!(role, Role::Scan(1)),
     };
-    running(sweep) || sweep.roles.iter().any(serial)
+    running(inner_loop) || inner_loop.roles.iter().any(serial)
 }
 
 /// Tells whether an innermost loop has running sums. With few lanes, they are slower in vectors.
-pub(super) fn running(sweep: &Sweep) -> bool {
-    let mut roles = sweep.roles.values();
+pub(super) fn running(inner_loop: &InnerLoop) -> bool {
+    let mut roles = inner_loop.roles.values();
     roles.any(|role| matches!(role, Role::Running { .. }))
 }
 
 /// Returns the block size of a loop's scans, if it has any.
-pub(super) fn block(sweep: &Sweep) -> Option<u32> {
-    sweep.roles.values().find_map(|role| match role {
+pub(super) fn block(inner_loop: &InnerLoop) -> Option<u32> {
+    inner_loop.roles.values().find_map(|role| match role {
         Role::Scan(block) if *block > 1 => Some(*block),
         _ => None,
     })
@@ -36,14 +36,14 @@ pub(super) fn block(sweep: &Sweep) -> Option<u32> {
 
 /// Tells whether a recurrence leaves vectors enough work: its values seldom change, or enough of
 /// the other statements vectorise well.
-pub(super) fn is_little_chained(
+pub(super) fn is_little_recurrent(
     region: &Region,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     target: &Target,
     lanes: u32,
 ) -> bool {
-    let chain = match region.chain(sweep) {
-        Ok(Some(chain)) if chain.changes.is_none() => chain,
+    let recurrence = match region.recurrence(inner_loop) {
+        Ok(Some(recurrence)) if recurrence.changes.is_none() => recurrence,
         Ok(_) => return true,
         Err(_) => return false,
     };
@@ -51,11 +51,11 @@ pub(super) fn is_little_chained(
     let beside = |s: &&Statement| {
         let computes = matches!(s.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. });
         let mut varies = false;
-        facts::each_def(s.stmt, &mut |v| varies |= !is_next_count(sweep, v));
-        computes && varies && !chain.held.contains(&s.id)
+        facts::each_def(s.stmt, &mut |v| varies |= !is_next_count(inner_loop, v));
+        computes && varies && !recurrence.held.contains(&s.id)
     };
     // Excludes the guard's test.
-    let beside = sweep
+    let beside = inner_loop
         .all_tops()
         .filter(|s| s.step > 0)
         .filter(beside)
@@ -68,20 +68,20 @@ pub(super) fn is_little_chained(
         }
         _ => false,
     };
-    lanes >= 4 && beside > 0 && !sweep.statements.iter().any(apart)
+    lanes >= 4 && beside > 0 && !inner_loop.statements.iter().any(apart)
 }
 
 /// Tells whether an innermost loop contains scalar loops.
-pub(super) fn turns(sweep: &Sweep) -> bool {
-    let mut all = sweep.statements.iter();
+pub(super) fn turns(inner_loop: &InnerLoop) -> bool {
+    let mut all = inner_loop.statements.iter();
     all.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }))
 }
 
 /// Returns the widest number computed in scalar loops, which dominates the cost of vectors. The
 /// result is none if they compute none.
-pub(super) fn widest_of_turns(region: &Region, sweep: &Sweep) -> Option<u32> {
+pub(super) fn widest_of_turns(region: &Region, inner_loop: &InnerLoop) -> Option<u32> {
     let mut widest = None;
-    for s in sweep.statements.iter().filter(|s| !s.top) {
+    for s in inner_loop.statements.iter().filter(|s| !s.top) {
         facts::each_def(s.stmt, &mut |v| {
             let ty = region.program.ty(v).elem();
             if ty != Ty::Bool {
@@ -93,11 +93,11 @@ pub(super) fn widest_of_turns(region: &Region, sweep: &Sweep) -> Option<u32> {
 }
 
 /// Returns the smallest and the largest width of values that vary by step, if there are any.
-pub(super) fn widths(region: &Region, sweep: &Sweep) -> Option<(u32, u32)> {
-    let differ =
-        (sweep.defs.iter()).filter(|v| sweep.varies(Atom::Var(**v)) && !is_next_count(sweep, **v));
+pub(super) fn widths(region: &Region, inner_loop: &InnerLoop) -> Option<(u32, u32)> {
+    let differ = (inner_loop.defs.iter())
+        .filter(|v| inner_loop.varies(Atom::Var(**v)) && !is_next_count(inner_loop, **v));
     let elem = |v: Var| region.program.ty(v).elem();
-    let stored = sweep.accesses.iter().map(|a| elem(a.array));
+    let stored = inner_loop.accesses.iter().map(|a| elem(a.array));
     let all = differ.map(|v| elem(*v)).chain(stored);
     // Booleans are as wide as the compared values. In memory they are bytes, which counts only if
     // there is nothing else.
@@ -111,39 +111,50 @@ pub(super) fn widths(region: &Region, sweep: &Sweep) -> Option<(u32, u32)> {
 }
 
 /// Tells whether a variable is the next value of a counter or count: vectors do not compute it.
-pub(super) fn is_next_count(sweep: &Sweep, v: Var) -> bool {
+pub(super) fn is_next_count(inner_loop: &InnerLoop, v: Var) -> bool {
     let updated = |u: &Var| {
-        sweep
+        inner_loop
             .updates
             .get(u)
             .is_some_and(|next| next[..] == [Some(v)])
     };
-    sweep.next_of(v).is_some_and(|u| updated(&u))
+    inner_loop.next_of(v).is_some_and(|u| updated(&u))
 }
 
 /// Tells whether all operators have vectors, and there is no scalar loop.
-pub(super) fn all_in_vectors(region: &Region, sweep: &Sweep, code: (&Target, Aim)) -> bool {
-    let mut all = sweep.statements.iter();
-    all.all(|s| in_vectors(region, sweep, s.stmt, code))
+pub(super) fn all_in_vectors(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    code: (&Target, Aim),
+) -> bool {
+    let mut all = inner_loop.statements.iter();
+    all.all(|s| in_vectors(region, inner_loop, s.stmt, code))
 }
 
 /// Returns how the loop reads memory that is not contiguous.
-pub(super) fn aside(region: &Region, sweep: &Sweep, split: &Schedule) -> Aside {
-    let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
-    sweep.reads_aside(|a| cases.as_ref().is_some_and(|c| c.prove(sweep, a)))
+pub(super) fn aside(region: &Region, inner_loop: &InnerLoop, partition: &Schedule) -> Aside {
+    let cases = partition
+        .partitions(inner_loop.rate)
+        .then(|| region.cases(inner_loop));
+    inner_loop.reads_aside(|a| cases.as_ref().is_some_and(|c| c.prove(inner_loop, a)))
 }
 
 /// Tells whether a statement vectorises, rather than runs lane by lane.
-pub(super) fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt, code: (&Target, Aim)) -> bool {
+pub(super) fn in_vectors(
+    region: &Region,
+    inner_loop: &InnerLoop,
+    s: &Stmt,
+    code: (&Target, Aim),
+) -> bool {
     let program = region.program;
     match &s.kind {
         StmtKind::While { .. } => false,
         // Lanes scatter to arbitrary elements one by one.
-        StmtKind::ScatterArray { .. } => sweep.joins_side_by_side(region, s),
+        StmtKind::ScatterArray { .. } => inner_loop.joins_side_by_side(region, s),
         StmtKind::Let(v, op, args) => {
             let typed = args[usize::from(args.len() == 3)];
             let mut known = true;
-            facts::each_use(s, &mut |u| known &= !sweep.varies(Atom::Var(u)));
+            facts::each_use(s, &mut |u| known &= !inner_loop.varies(Atom::Var(u)));
             let (from, to) = (program.atom_ty(typed), program.ty(*v).elem());
             known || op.vectorises(from, to) || is_written_out(*op, from, code)
         }

@@ -2,7 +2,7 @@
 
 use super::{MAX_DEPTH, depth};
 use crate::lower::ACROSS;
-use crate::region::{Region, Statement, Sweep};
+use crate::region::{InnerLoop, Region, Statement};
 use crate::schedule::{Decision, MAX_RUNS, Schedule};
 use loop_lang::ir::{RateId, RateKind, StmtKind};
 
@@ -14,35 +14,38 @@ const MAX_STEPS: u32 = 256;
 pub(super) fn side_by_side(
     region: &Region,
     schedule: &Schedule,
-    sweep: &Sweep,
+    inner_loop: &InnerLoop,
     lanes: u32,
 ) -> Result<(), &'static str> {
     if !lanes.is_power_of_two() || !(2..=MAX_RUNS).contains(&lanes) {
         return Err("runs side by side are a power of two, from 2 to 16");
     }
-    if !matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. }) {
+    if !matches!(
+        region.program.rate(inner_loop.rate).kind,
+        RateKind::Root { .. }
+    ) {
         return Err("runs side by side are those of a root");
     }
-    let beside = |(rate, d): &(RateId, Decision)| *rate == sweep.rate && is_beside(d);
+    let beside = |(rate, d): &(RateId, Decision)| *rate == inner_loop.rate && is_beside(d);
     if schedule.decisions().iter().any(beside) {
         return Err("beside runs side by side nothing else is decided");
     }
-    if !sweep.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
+    if !inner_loop.exits.is_empty() {
+        return Err("its guard has exits, which must be tested step by step");
     }
-    if !sweep.is_plain() {
+    if !inner_loop.is_plain() {
         return Err("it has sub rates, and runs are of steps that are all the same");
     }
-    let Some(run) = sweep.run(region.program) else {
+    let Some(run) = inner_loop.run(region.program) else {
         return Err("it carries what does not go in runs, all of them of as many steps");
     };
     if !(ACROSS..=MAX_STEPS).contains(&run) {
         return Err("a run that is taken beside others has from 8 to 256 steps");
     }
-    if !sweep.statements.iter().all(only_folds) {
+    if !inner_loop.statements.iter().all(only_folds) {
         return Err("it does more than read, compute and fold");
     }
-    let mut all = sweep.statements.iter();
+    let mut all = inner_loop.statements.iter();
     match all.any(|s| s.top && depth(s.stmt) > MAX_DEPTH) {
         true => Err("its arms are nested too deep"),
         false => Ok(()),
@@ -54,14 +57,16 @@ pub(super) fn side_by_side(
 fn is_beside(d: &Decision) -> bool {
     match d {
         // A root with inner segments is no innermost loop, and a device has no vectors.
-        Decision::Runs(_) | Decision::Jam(_) | Decision::Threads(_) | Decision::Teams(_) => false,
+        Decision::Runs(_) | Decision::UnrollJam(_) | Decision::Threads(_) | Decision::Teams(_) => {
+            false
+        }
         Decision::Vectorise { .. }
         | Decision::Stream(_)
-        | Decision::Split
-        | Decision::Distribute { .. }
+        | Decision::Partition
+        | Decision::Fission { .. }
         | Decision::Buffer(_)
         | Decision::Admit(_)
-        | Decision::Quick
+        | Decision::FastMinMax
         | Decision::Ask => true,
     }
 }

@@ -212,7 +212,7 @@ impl Shape<'_> {
     /// Checks that no other effect depends on the order of steps. Arrays that steps may write twice
     /// at an index count as overwritten.
     pub(super) fn check_order(&mut self) -> Result<(), Refusal> {
-        let rest = without(self.handed.left_out(self.program), &|_| false);
+        let rest = without(self.contracted.left_out(self.program), &|_| false);
         let repeats = |rest: &Loop| chunkable(rest).is_err_and(|why| why.reason == Reason::Writes);
         if repeats(&rest) {
             let alone = |array| without(rest.clone(), &|a| a != array);

@@ -32,14 +32,15 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) least: FxHashMap<Vec<String>, String>,
     /// Whether segments are put in order.
     pub(super) sorts: bool,
-    /// Whether what is written was rehearsed, so that its segments fit.
-    pub(super) rehearsed: bool,
-    /// What a rehearsal sets, and so is kept meanwhile, whether it was set before or not.
+    /// Whether what is written had a dry run, so that its segments fit.
+    pub(super) dry_run_passed: bool,
+    /// What a dry run sets, and so is kept meanwhile, whether it was set before or not.
     kept: FxHashSet<Value>,
     pub(super) names: Vec<String>,
     /// Whose lanes lie side by side in memory.
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
-    /// Words of which the upper half is zero, and what has the same lower half: that word itself, or the one that it was cut off.
+    /// Words of which the upper half is zero, and what has the same lower half: that word itself, or the one that it
+    /// was cut off.
     pub(super) halves: FxHashMap<Value, Operand>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
@@ -95,7 +96,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let (mut kept, mut sorts) = (FxHashSet::default(), false);
         tile.each_stmt(&mut |s| {
             sorts |= matches!(s.kind, StmtKind::Sort { .. });
-            if let StmtKind::Rehearse { body } = &s.kind {
+            if let StmtKind::DryRun { body } = &s.kind {
                 kept.extend(changed(body).iter().filter(|v| tile.shape(**v).is_scalar()));
             }
         });
@@ -110,7 +111,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             has_segments: tile.has_segments(),
             segments_ask: false,
             least: FxHashMap::default(),
-            rehearsed: false,
+            dry_run_passed: false,
             kept,
             masks,
             names,
@@ -265,7 +266,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line(format!("const {ty} {name} = {text};"));
     }
 
-    /// Bodies are nested no deeper than their sweep's regions, which is little.
+    /// Bodies are nested no deeper than their innermost loop's regions, which is little.
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         let mut rest = stmts;
         while let Some((first, behind)) = rest.split_first() {
@@ -416,7 +417,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     Some(Out::Behind(label)) => {
                         format!("after += first + size - {at}; goto {label};")
                     }
-                    Some(Out::Rest(label)) => format!("goto {label};"),
+                    Some(Out::ScalarEpilogue(label)) => format!("goto {label};"),
                     None => format!("*lf_left = {at}; goto left;"),
                 };
                 self.unit.line(format!("if (!{unless}) {{ {out} }}"));
@@ -446,7 +447,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 }
             }
             StmtKind::Segment { .. } => self.segment(kind),
-            StmtKind::Rehearse { body } => self.rehearse(body),
+            StmtKind::DryRun { body } => self.dry_run(body),
             StmtKind::If { cond, then, other } => {
                 let cond = self.operand(*cond);
                 self.unit.open(format!("if ({cond}) {{"));

@@ -98,7 +98,7 @@ impl Writer<'_, '_, '_> {
         let counter = self.unit.names.var(self.tile.counter);
         for entry in &self.tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Capacity { .. } | Entry::Keeps { .. } => {}
                 Entry::Most(_) | Entry::Before(_) | Entry::Runs(_) => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
@@ -158,17 +158,23 @@ impl Writer<'_, '_, '_> {
     pub(super) fn allows(&self, entry: &Entry) -> Option<String> {
         let down = |sum: &Sum| sum.times(self.tile.counter) < 0;
         match entry {
-            Entry::Room { array, index } => {
+            Entry::Capacity { array, index } => {
                 let (length, at) = (self.unit.length(*array), self.sum(index));
                 Some(match down(index) {
                     true => format!("{at} < {length} ? {at} + 1 : 0"),
-                    false => format!("lf_room({length}, {at})"),
+                    false => format!("lf_capacity({length}, {at})"),
                 })
             }
-            Entry::Keeps { asked, .. } => {
-                let way = if down(&asked.moving) { "down" } else { "up" };
-                let edge = asked.edge.plus(1, &Sum::number(asked.inclusive.into()));
-                let (moving, edge) = (self.sum(&asked.moving), self.sum(&edge));
+            Entry::Keeps { comparison, .. } => {
+                let way = if down(&comparison.moving) {
+                    "down"
+                } else {
+                    "up"
+                };
+                let edge = comparison
+                    .edge
+                    .plus(1, &Sum::number(comparison.inclusive.into()));
+                let (moving, edge) = (self.sum(&comparison.moving), self.sum(&edge));
                 Some(format!("lf_same_{way}({moving}, {edge})"))
             }
             Entry::Most(steps) => Some(format!("{steps}ul")),
@@ -187,16 +193,16 @@ impl Writer<'_, '_, '_> {
             if let Entry::Runs(steps) = entry {
                 return Some(format!(" && steps % {steps} == 0"));
             }
-            let Entry::Keeps { asked, holds } = entry else {
+            let Entry::Keeps { comparison, holds } = entry else {
                 return None;
             };
-            let sign = match (asked.inclusive, (*holds)?) {
+            let sign = match (comparison.inclusive, (*holds)?) {
                 (false, true) => "<",
                 (true, true) => "<=",
                 (false, false) => ">=",
                 (true, false) => ">",
             };
-            let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+            let (moving, edge) = (self.sum(&comparison.moving), self.sum(&comparison.edge));
             Some(format!(" && {moving} {sign} {edge}"))
         };
         self.tile.entries.iter().filter_map(wanted).collect()
@@ -205,7 +211,7 @@ impl Writer<'_, '_, '_> {
     /// Where in an array a tile that streams it begins to write.
     fn begins(&self, array: Var) -> String {
         let index = self.tile.entries.iter().find_map(|entry| match entry {
-            Entry::Room { array: a, index } if *a == array => Some(index),
+            Entry::Capacity { array: a, index } if *a == array => Some(index),
             _ => None,
         });
         index.map_or(String::new(), |index| self.sum(index))

@@ -1,8 +1,8 @@
 //! Masks: comparisons, choices by a mask, bits.
 //!
-//! A mask is a vector of integers as wide as the tile's widest element, all bits alike, or, where the target keeps masks in
-//! registers of their own, an integer with a bit for each lane. gcc has builtins for the latter; clang makes the same of
-//! plain vectors.
+//! A mask is a vector of integers as wide as the tile's widest element, all bits alike, or, where the target keeps
+//! masks in registers of their own, an integer with a bit for each lane. gcc has builtins for the latter; clang makes
+//! the same of plain vectors.
 
 use super::Writer;
 use super::builtins::{blend_builtin, compare_builtin};
@@ -254,7 +254,7 @@ impl Writer<'_, '_, '_> {
             ),
             false => (
                 format!("{positions}()"),
-                format!("lf_least(lf_room({end}, {at}{before}), {lanes})"),
+                format!("lf_least(lf_capacity({end}, {at}{before}), {lanes})"),
             ),
         };
         let text = self.compare(Op::Lt, ty, &first, &format!("{all}(({t}){end})"));
@@ -297,8 +297,9 @@ impl Writer<'_, '_, '_> {
 
     /// The bits of a mask in a register of its own.
     ///
-    /// gcc 12 makes words of them there, and where registers run out keeps a word in memory by the instruction for as many
-    /// bits as the mask has: what it reads again has whatever was there behind them. So they go through another register.
+    /// gcc 12 makes words of them there, and where registers run out keeps a word in memory by the instruction for as
+    /// many bits as the mask has: what it reads again has whatever was there behind them. So they go through another
+    /// register.
     fn bits_of_register(&mut self, m: &str) -> String {
         let mask = self.bit_type();
         if mask == "u64" {

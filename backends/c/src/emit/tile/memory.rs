@@ -132,9 +132,9 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register; or would read it
-    /// under the mask by which something else is taken, for which processors do not bring it in advance. Of a short segment the
-    /// first costs no more.
+    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register; or
+    /// would read it under the mask by which something else is taken, for which processors do not bring it in advance.
+    /// Of a short segment the first costs no more.
     fn is_read_again(&self, from: Memory, shape: Shape) -> bool {
         let bytes = shape.lanes as usize * shape.ty.size();
         let whole = bytes >= 32 && bytes == self.unit.helpers.target.vector_bytes();
@@ -149,15 +149,15 @@ impl Writer<'_, '_, '_> {
         matches!(into, Memory::Lanes(_)) && self.masks.registers && whole
     }
 
-    /// Lanes that a mask lets. Elsewhere are zeros; in a tail it does not matter what is there, and if there is room, there is
-    /// something.
+    /// Lanes that a mask lets. Elsewhere are zeros; in an epilogue it does not matter what is there, and if there is
+    /// capacity, there is something.
     fn load_some(&mut self, to: Value, address: &str, under: Operand, in_segment: bool) {
         let shape = self.shape(to);
         let (bits, load) = (self.bits_of(under), self.masked_load(shape));
         let mut some = format!("{load}((const {0} *)({address}), {bits})", cell(shape.ty));
         if in_segment && !self.masks.registers {
             let vector = self.in_memory(shape);
-            some = format!("(roomy ? ({vector})*(const {vector}_at *)({address}) : {some})");
+            some = format!("(spare ? ({vector})*(const {vector}_at *)({address}) : {some})");
         }
         let text = match shape.ty {
             Ty::Bool => self.mask_of_bytes(&some),
@@ -226,8 +226,8 @@ impl Writer<'_, '_, '_> {
         format!("__builtin_expect({}, 0)", self.lacks(&inside))
     }
 
-    /// A lane of an index. What lies side by side in memory that nobody writes to is read there: an address is known the
-    /// earlier for it.
+    /// A lane of an index. What lies side by side in memory that nobody writes to is read there: an address is known
+    /// the earlier for it.
     fn index_at(&mut self, at: Operand, k: &str) -> String {
         let lies = at.value().and_then(|v| self.neighbours.get(&v).copied());
         match lies {
@@ -244,8 +244,8 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// A function that reads a vector of elements, each at an index of its own. Indices are held against the length once. Where
-    /// one is outside it is zero, where an empty array has something too: so nothing is jumped over.
+    /// A function that reads a vector of elements, each at an index of its own. Indices are held against the length
+    /// once. Where one is outside it is zero, where an empty array has something too: so nothing is jumped over.
     fn gatherer(&mut self, shape: Shape) -> String {
         let indices = Shape::of(Ty::U64, shape.lanes);
         let (v, held) = (self.vector(shape), self.in_memory(shape));

@@ -12,7 +12,7 @@
 //! | `stream` | large results past the caches |
 //! | `memory` | loads, stores, packing, reads at any index |
 //! | `masks`, `builtins` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
-//! | `nest` | segments, and turns that are undone |
+//! | `nest` | segments, and turns that are rolled back |
 //! | `lanes` | operators on vectors |
 //! | `signs` | operators on their bits |
 //! | `functions` | transcendental functions on vectors |

@@ -1,13 +1,17 @@
-//! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
+//! Segments: the steps of inner rates in a turn over the range, and how a turn is rolled back that they do not fit
+//! into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Room, Stmt, StmtKind, Value, changed, each_stmt, rehearsal};
+use livefusion_tile::ir::{
+    CapacityCheck, Operand, Stmt, StmtKind, Value, changed, dry_run, each_stmt,
+};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use rustc_hash::FxHashSet;
 
-/// How many bytes ahead of a segment memory is asked for: some hundred nanoseconds at the speed of memory. Rows of ten numbers
-/// take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers, Zen 5).
+/// How many bytes ahead of a segment memory is asked for: some hundred nanoseconds at the speed of memory. Rows of ten
+/// numbers take 0.93 ns a number without that, 0.21 with it, 0.27 with half of it, 0.19 with twice of it (10^7 numbers,
+/// Zen 5).
 const AHEAD: u64 = 4096;
 
 /// How a segment is left.
@@ -15,12 +19,12 @@ pub(super) enum Out {
     /// To a label behind it: the steps that are left are given back.
     Behind(String),
     /// To a label where its steps are taken one by one.
-    Rest(String),
+    ScalarEpilogue(String),
 }
 
 impl Writer<'_, '_, '_> {
-    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments ask that
-    /// in any case, they ask for the turn's own step, too: there is one.
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments
+    /// ask that in any case, they ask for the turn's own step, too: there is one.
     pub(super) fn begin_turn(&mut self, counter: Value, step: u64) {
         self.segments_ask = step == 1 && self.tile.each_turn_asks();
         if !self.segments_ask {
@@ -46,16 +50,16 @@ impl Writer<'_, '_, '_> {
         self.tile.each_stmt(&mut |s| {
             if let StmtKind::Segment {
                 from,
-                once,
+                single_trip,
                 step,
-                rooms,
+                capacities,
                 ..
             } = &s.kind
             {
-                let rooms = self.tile.rooms_by_place(*from, rooms).into_iter();
-                all.extend(rooms.map(|room| {
-                    let at_end = (*once && room.whole).then_some(*step);
-                    (self.lengths(&room), at_end)
+                let capacities = self.tile.capacities_by_place(*from, capacities).into_iter();
+                all.extend(capacities.map(|capacity| {
+                    let at_end = (*single_trip && capacity.whole).then_some(*step);
+                    (self.lengths(&capacity), at_end)
                 }));
             }
         });
@@ -83,9 +87,13 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// The lengths of a room's arrays, each once.
-    fn lengths(&self, room: &Room) -> Vec<String> {
-        let mut all: Vec<String> = room.arrays.iter().map(|a| self.unit.length(*a)).collect();
+    /// The lengths of a capacity's arrays, each once.
+    fn lengths(&self, capacity: &CapacityCheck) -> Vec<String> {
+        let mut all: Vec<String> = capacity
+            .arrays
+            .iter()
+            .map(|a| self.unit.length(*a))
+            .collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -97,9 +105,12 @@ impl Writer<'_, '_, '_> {
         known.cloned().unwrap_or_default()
     }
 
-    /// The length of the shortest array of a room, and the room's place.
-    fn shortest(&mut self, room: &Room) -> (String, String) {
-        (self.least(&self.lengths(room)), self.operand(room.at))
+    /// The length of the shortest array of a capacity, and the capacity's place.
+    fn shortest(&mut self, capacity: &CapacityCheck) -> (String, String) {
+        (
+            self.least(&self.lengths(capacity)),
+            self.operand(capacity.at),
+        )
     }
 
     /// It ends: its steps are taken.
@@ -107,11 +118,11 @@ impl Writer<'_, '_, '_> {
         self.unit.line("rest = after;");
     }
 
-    /// Goes through statements without what they change, and then, if the turn was not undone, does them.
-    pub(super) fn rehearse(&mut self, body: &[Stmt]) {
+    /// Goes through statements without what they change, and then, if the turn was not rolled back, does them.
+    pub(super) fn dry_run(&mut self, body: &[Stmt]) {
         // The verifier has seen to it that there is one.
-        let rehearsal = rehearsal(self.tile, body).unwrap_or_default();
-        let mut set = changed(&rehearsal);
+        let dry_run = dry_run(self.tile, body).unwrap_or_default();
+        let mut set = changed(&dry_run);
         set.sort_unstable();
         set.dedup();
         self.unit.open("{");
@@ -120,15 +131,15 @@ impl Writer<'_, '_, '_> {
             self.unit
                 .line(format!("const {ty} lf_was_{name} = {name};"));
         }
-        self.stmts(&rehearsal);
+        self.stmts(&dry_run);
         for v in &set {
             let name = self.name(*v);
             self.unit.line(format!("{name} = lf_was_{name};"));
         }
         self.unit.close();
-        self.rehearsed = true;
+        self.dry_run_passed = true;
         self.stmts(body);
-        self.rehearsed = false;
+        self.dry_run_passed = false;
     }
 
     pub(super) fn segment(&mut self, kind: &StmtKind) {
@@ -137,42 +148,45 @@ impl Writer<'_, '_, '_> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
-            rooms,
+            capacities,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
             ..
         } = kind
         else {
             return;
         };
-        let fits = *again || self.rehearsed;
+        let fits = *again || self.dry_run_passed;
         let begins = *from;
         let (from, to) = (self.operand(*from), self.operand(*to));
-        self.unit.open(match once {
+        self.unit.open(match single_trip {
             true => "{".to_string(),
             false => format!("if ({from} < {to}) {{"),
         });
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         if !fits {
-            self.enter_segment((*step, *once), begins, rooms);
+            self.enter_segment((*step, *single_trip), begins, capacities);
             if self.segment.is_none() && self.is_carried(begins) {
-                self.fetch_ahead(begins, rooms);
+                self.fetch_ahead(begins, capacities);
             }
         }
-        // In a rehearsal it does no more than to fit.
-        if [body, tail, rest].iter().any(|body| !body.is_empty()) {
-            self.is_roomy((*step, *aligned), begins, rooms);
+        // In a dry run it does no more than to fit.
+        if [body, epilogue, scalar_epilogue]
+            .iter()
+            .any(|body| !body.is_empty())
+        {
+            self.has_spare_capacity((*step, *aligned), begins, capacities);
             self.turns_of_segment(kind);
         }
         // One without steps asks for the turn's own.
-        if self.segments_ask && self.segment.is_none() && !(fits || *once) {
+        if self.segments_ask && self.segment.is_none() && !(fits || *single_trip) {
             self.unit.depth -= 1;
             self.unit.open("} else if (after == 0) {");
-            self.undo();
+            self.roll_back();
         }
         self.unit.close();
     }
@@ -183,10 +197,10 @@ impl Writer<'_, '_, '_> {
             counter,
             step,
             aligned,
-            once,
+            single_trip,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
             ..
         } = kind
         else {
@@ -194,16 +208,20 @@ impl Writer<'_, '_, '_> {
         };
         let name = self.name(*counter);
         let out = format!("out_{name}");
-        let to_rest = format!("rest_{name}");
+        let to_scalar = format!("rest_{name}");
         let how = match *step {
             1 => Out::Behind(out.clone()),
-            _ => Out::Rest(to_rest.clone()),
+            _ => Out::ScalarEpilogue(to_scalar.clone()),
         };
         let around = self.segment.replace(how);
         let around_picks = std::mem::replace(&mut self.picks, picks(body));
-        // What is left has its counter in the rest, too.
-        let own = if rest.is_empty() { "u64 " } else { "" };
-        if !rest.is_empty() {
+        // What is left has its counter in the scalar epilogue, too.
+        let own = if scalar_epilogue.is_empty() {
+            "u64 "
+        } else {
+            ""
+        };
+        if !scalar_epilogue.is_empty() {
             self.unit.line(format!("u64 {name};"));
         }
         if *step == 1 {
@@ -211,7 +229,8 @@ impl Writer<'_, '_, '_> {
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
             ));
             if self.sorts {
-                // Compilers would take lanes together, which costs few elements more than it wins, and many take long to sort.
+                // Compilers would take lanes together, which costs few elements more than it wins, and many take long
+                // to sort.
                 self.unit.line("__asm__ volatile(\"\");");
             }
             self.stmts(body);
@@ -222,7 +241,7 @@ impl Writer<'_, '_, '_> {
                 "for ({own}{name} = {begin}; {name} < first + size; {name} += {step}) {{"
             ));
             if body.is_empty() {
-                self.stmts(tail);
+                self.stmts(epilogue);
             } else {
                 self.unit.open(format!(
                     "if ({name} >= first && first + size - {name} > {step}) {{"
@@ -230,13 +249,13 @@ impl Writer<'_, '_, '_> {
                 self.stmts(body);
                 self.unit.depth -= 1;
                 self.unit.open("} else {");
-                self.stmts(tail);
+                self.stmts(epilogue);
                 self.unit.close();
             }
             self.unit.close();
-        } else if *once {
+        } else if *single_trip {
             self.unit.line(format!("const u64 {name} = first;"));
-            self.stmts(tail);
+            self.stmts(epilogue);
         } else {
             let last = format!("const u64 last = first + ((size - 1) & ~{}ul);", step - 1);
             self.unit.line(last);
@@ -250,19 +269,19 @@ impl Writer<'_, '_, '_> {
             self.unit.open("{");
             let own = if own.is_empty() { "" } else { "const u64 " };
             self.unit.line(format!("{own}{name} = last;"));
-            self.stmts(tail);
+            self.stmts(epilogue);
             self.unit.close();
         }
         let mut leaves = *step == 1 && any_leaves(body);
-        if !rest.is_empty() {
+        if !scalar_epilogue.is_empty() {
             leaves = true;
             self.unit.line(format!("goto {out};"));
-            self.unit.line(format!("{to_rest}:;"));
+            self.unit.line(format!("{to_scalar}:;"));
             self.segment = Some(Out::Behind(out.clone()));
             self.unit.open(format!(
                 "for ({name} = {name} < first ? first : {name}; {name} < first + size; {name}++) {{"
             ));
-            self.stmts(rest);
+            self.stmts(scalar_epilogue);
             self.unit.close();
         }
         if leaves {
@@ -272,52 +291,58 @@ impl Writer<'_, '_, '_> {
         self.picks = around_picks;
     }
 
-    /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
+    /// Its steps are taken, if there are so many left, and there is capacity for them in memory; else the turn is
+    /// rolled back.
     fn enter_segment(
         &mut self,
-        (step, once): (u64, bool),
+        (step, single_trip): (u64, bool),
         from: Operand,
-        rooms: &[(Var, Operand)],
+        capacities: &[(Var, Operand)],
     ) {
         let mut misfits = vec!["size >= after".to_string()];
         let whole = match step {
             1 => "size".to_string(),
             _ => format!("((size + {0}) & ~{0}ul)", step - 1),
         };
-        for room in self.tile.rooms_by_place(from, rooms) {
-            let (least, at) = self.shortest(&room);
-            let steps = match room.whole {
-                true if once => {
+        for capacity in self.tile.capacities_by_place(from, capacities) {
+            let (least, at) = self.shortest(&capacity);
+            let steps = match capacity.whole {
+                true if single_trip => {
                     misfits.push(format!("{at} >= {}", ends(&least, step)));
                     continue;
                 }
                 true => &whole,
                 false => "size",
             };
-            misfits.push(format!("lf_room({least}, {at}) < {steps}"));
+            misfits.push(format!("lf_capacity({least}, {at}) < {steps}"));
         }
         self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
-        self.undo();
+        self.roll_back();
         self.unit.close();
         self.unit.line("after -= size;");
     }
 
-    /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is seldom so near
-    /// an end that they have not.
-    fn is_roomy(&mut self, (step, aligned): (u64, bool), from: Operand, rooms: &[(Var, Operand)]) {
+    /// Whether arrays have something wherever turns of a segment look, where a load under a mask takes long: it is
+    /// seldom so near an end that they have not.
+    fn has_spare_capacity(
+        &mut self,
+        (step, aligned): (u64, bool),
+        from: Operand,
+        capacities: &[(Var, Operand)],
+    ) {
         if step == 1 || self.masks.registers {
             return;
         }
-        let mut roomy = vec!["1".to_string()];
-        for room in self.tile.rooms_by_place(from, rooms) {
-            let (least, at) = self.shortest(&room);
-            roomy.push(format!("lf_room({least}, {at}) >= size + {step}"));
+        let mut spare = vec!["1".to_string()];
+        for capacity in self.tile.capacities_by_place(from, capacities) {
+            let (least, at) = self.shortest(&capacity);
+            spare.push(format!("lf_capacity({least}, {at}) >= size + {step}"));
             if aligned {
-                roomy.push(format!("{at} >= {step}"));
+                spare.push(format!("{at} >= {step}"));
             }
         }
-        let roomy = roomy.join(" && ");
-        let line = format!("const bool roomy = {roomy}; (void)roomy;");
+        let spare = spare.join(" && ");
+        let line = format!("const bool spare = {spare}; (void)spare;");
         self.unit.line(line);
     }
 
@@ -336,12 +361,15 @@ impl Writer<'_, '_, '_> {
         is
     }
 
-    /// What segments further on will read is brought nearer: where they are short, processors do not see that one goes on where
-    /// the last one ended.
-    fn fetch_ahead(&mut self, begins: Operand, rooms: &[(Var, Operand)]) {
+    /// What segments further on will read is brought nearer: where they are short, processors do not see that one goes
+    /// on where the last one ended.
+    fn fetch_ahead(&mut self, begins: Operand, capacities: &[(Var, Operand)]) {
         let given = |a: Var| self.unit.program.params.iter().any(|p| p.var == a);
-        let goes_on = |a: Var| given(a) && rooms.contains(&(a, begins));
-        let ahead: Vec<_> = rooms.iter().filter(|room| goes_on(room.0)).collect();
+        let goes_on = |a: Var| given(a) && capacities.contains(&(a, begins));
+        let ahead: Vec<_> = capacities
+            .iter()
+            .filter(|capacity| goes_on(capacity.0))
+            .collect();
         for (array, at) in ahead {
             self.unit.helpers.require("lf_ahead", || {
                 format!(
@@ -357,7 +385,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// What is carried is as it was, and the range ends where the turn began.
-    fn undo(&mut self) {
+    fn roll_back(&mut self) {
         for (v, data) in self.tile.each_value() {
             if data.origin.is_state() {
                 let name = self.name(v);
@@ -376,7 +404,7 @@ impl Writer<'_, '_, '_> {
     }
 }
 
-/// Where there begins to be too little room in an array for a turn.
+/// Where there begins to be too little capacity in an array for a turn.
 fn ends(length: &str, step: u64) -> String {
     format!("lf_ends_{step}_{length}")
 }

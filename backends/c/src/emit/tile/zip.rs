@@ -1,8 +1,8 @@
 //! Zips through buffers: their functions, and at the zip's guard what calls these, for as many steps as are sure.
 //!
-//! The variables of a side are where it is ahead. `lf_packed_` and `lf_used_` hold what they were where the buffers begin
-//! that are there, and where those begin from which the last element was used. At the end a side goes once more from there,
-//! up to the last element that was used.
+//! The variables of a side are where it is ahead. `lf_packed_` and `lf_used_` hold what they were where the buffers
+//! begin that are there, and where those begin from which the last element was used. At the end a side goes once more
+//! from there, up to the last element that was used.
 
 use super::Writer;
 use super::call::follow;
@@ -124,8 +124,8 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         self.unit.line("u64 lf_made = 0;");
     }
 
-    /// Fills a side's buffers if they have no elements left. Every element that is tested counts as a step, and may make
-    /// one behind, of as many as are left before the next stop.
+    /// Fills a side's buffers if they have no elements left. Every element that is tested counts as a step, and may
+    /// make one behind, of as many as are left before the next stop.
     fn fill(&mut self, k: usize, side: &'t Side) {
         let (count, counter) = (self.name(side.count), self.name(side.counter));
         let bound = self.unit.atom(side.bound);
@@ -137,11 +137,11 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         let tested: Vec<String> = tested.collect();
         let tested = tested.join(" + ");
         self.unit.line(format!(
-            "u64 lf_left = lf_room(event - steps, {tested} + lf_made) / 2;"
+            "u64 lf_left = lf_capacity(event - steps, {tested} + lf_made) / 2;"
         ));
         let elements = self.zip.elements;
         self.unit.line(format!(
-            "lf_left = lf_least(lf_least(lf_left, {elements}), lf_room({bound}, {counter}));"
+            "lf_left = lf_least(lf_least(lf_left, {elements}), lf_capacity({bound}, {counter}));"
         ));
         self.unit.line("u64 lf_some = 0;");
         for (version, tile) in side.packs.iter().enumerate() {
@@ -173,18 +173,18 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
     fn behind(&mut self, counter: &str, bound: &str) {
         let settle = self.settle_label();
         self.unit
-            .line(format!("u64 lf_left = lf_room({bound}, {counter});"));
-        let mut rooms = Vec::new();
+            .line(format!("u64 lf_left = lf_capacity({bound}, {counter});"));
+        let mut capacities = Vec::new();
         for (k, side) in self.zip.sides.iter().enumerate() {
-            rooms.push(format!("{} - lf_first_{k}", self.name(side.count)));
+            capacities.push(format!("{} - lf_first_{k}", self.name(side.count)));
         }
         for limit in &self.zip.limits {
             let limit = self.unit.atom(*limit);
-            rooms.push(format!("lf_room({limit}, {counter})"));
+            capacities.push(format!("lf_capacity({limit}, {counter})"));
         }
-        for room in rooms {
+        for capacity in capacities {
             self.unit
-                .line(format!("lf_left = lf_least(lf_left, {room});"));
+                .line(format!("lf_left = lf_least(lf_left, {capacity});"));
         }
         self.unit.line(format!("if (lf_left == 0) goto {settle};"));
         self.unit.line(format!("const u64 lf_at = {counter};"));
@@ -247,7 +247,7 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         let writer = self.tile(tile, version);
         let conditions = writer.conditions();
         let of_buffer = |e: &&Entry| match e {
-            Entry::Room { array, .. } => zip.buffer(*array).is_some(),
+            Entry::Capacity { array, .. } => zip.buffer(*array).is_some(),
             _ => false,
         };
         let entries = tile.entries.iter().filter(|e| !of_buffer(e));

@@ -71,7 +71,7 @@ impl Context {
     /// Waits for all queued work.
     pub fn wait(&self) -> Result<(), Fault> {
         // SAFETY: the queue is there until this is dropped.
-        check("do what was queued", unsafe {
+        check("run the queue", unsafe {
             sys::cuStreamSynchronize(self.stream)
         })
     }
@@ -114,7 +114,7 @@ impl Context {
         let mut value = 0;
         // SAFETY: the driver writes a number.
         let code = unsafe { sys::cuDeviceGetAttribute(&mut value, of, self.device) };
-        check("tell what it is", code).map(|()| count(value))
+        check("tell an attribute", code).map(|()| count(value))
     }
 }
 
@@ -221,7 +221,7 @@ impl Event {
     /// Waits until the queue has reached it.
     pub fn wait(&self) -> Result<(), Fault> {
         // SAFETY: the event is there.
-        check("do what was queued", unsafe {
+        check("run the queue", unsafe {
             sys::cuEventSynchronize(self.handle)
         })
     }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nvrtc__fetched_by_xtask__has_the_version_that_is_searched() {
+    fn nvrtc_fetched_by_xtask_has_the_version_that_is_searched() {
         let script = include_str!("../../../../../xtask/src/gpu.rs");
         let (_, version) = FETCHED.split_once("nvrtc-").unwrap();
         assert!(script.contains(&format!("NVRTC: &str = \"{version}\"")));

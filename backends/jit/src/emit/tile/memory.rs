@@ -378,7 +378,7 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// Lanes of a segment's tail: beyond its end there may be nothing.
+    /// Lanes of a segment's epilogue: beyond its end there may be nothing.
     fn store_where_set(
         &mut self,
         (array, at): (Var, Operand),

@@ -1,5 +1,5 @@
-//! Tiles as machine code: a range of a sweep's steps, in front of its guard. What is done is the tile's to say; nothing
-//! is decided here.
+//! Tiles as machine code: a range of an innermost loop's steps, in front of its guard. What is done is the tile's to
+//! say; nothing is decided here.
 //!
 //! | module | writes |
 //! | --- | --- |
@@ -8,7 +8,7 @@
 //! | `zip` | sides that fill buffers, and what runs behind them |
 //! | `values` | scalars, lanes in registers of 128 bits, masks |
 //! | `ops`, `lanes` | operators, one for all lanes where the machine has it; other types in the lanes |
-//! | `nest` | segments, and turns that are undone |
+//! | `nest` | segments, and turns that are rolled back |
 //! | `scans` | what goes from lane to lane |
 //! | `memory` | loads, stores, elements at indices of their own |
 //! | `pack` | lanes that a mask sets, stored side by side |
@@ -167,7 +167,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             } => self.unrolled(*counter, (*from, *to), *step, body),
             StmtKind::For { .. } => self.for_(kind),
             StmtKind::Segment { .. } => self.segment(kind),
-            StmtKind::Rehearse { body } => self.rehearse(body),
+            StmtKind::DryRun { body } => self.dry_run(body),
             StmtKind::If { cond, then, other } => self.if_(*cond, then, other),
             StmtKind::While { test, cond, body } => self.while_(test, *cond, body),
         }

@@ -1,4 +1,5 @@
-//! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
+//! Segments: the steps of inner rates in a turn over the range, and how a turn is rolled back that they do not fit
+//! into.
 
 use super::run::facet_of;
 use super::{Printed, Printer};
@@ -6,7 +7,7 @@ use crate::emit::Facet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Origin, Room, Stmt, StmtKind, changed, rehearsal};
+use livefusion_tile::ir::{self, CapacityCheck, Origin, Stmt, StmtKind, changed, dry_run};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -22,8 +23,8 @@ pub(super) struct Turns {
     segment: Option<Out>,
     /// Whether segments ask for the steps of the turns that they are in.
     segments_ask: bool,
-    /// Whether what is written was rehearsed, so that its segments fit.
-    rehearsed: bool,
+    /// Whether what is written had a dry run, so that its segments fit.
+    dry_run_passed: bool,
 }
 
 /// How a segment is left.
@@ -32,7 +33,7 @@ enum Out {
     /// To what stands behind it: the steps up to where it ends are given back.
     Behind(Value, Block),
     /// To where its steps are taken one by one, from a counter on.
-    Rest(Variable, Block),
+    ScalarEpilogue(Variable, Block),
 }
 
 impl Printer<'_, '_, '_> {
@@ -53,21 +54,21 @@ impl Printer<'_, '_, '_> {
             before: Vec::new(),
             segment: None,
             segments_ask: self.tile.each_turn_asks(),
-            rehearsed: false,
+            dry_run_passed: false,
         });
     }
 
-    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments ask that
-    /// in any case, they ask for the turn's own step, too: there is one.
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments
+    /// ask that in any case, they ask for the turn's own step, too: there is one.
     pub(super) fn begin_turn(&mut self, at: Value, step: u64) {
         let Some(turns) = &mut self.turns else {
             return;
         };
         turns.segments_ask &= step == 1;
-        let (rest, after, asked) = (turns.rest, turns.after, turns.segments_ask);
+        let (rest, after, segments_ask) = (turns.rest, turns.after, turns.segments_ask);
         let rest = self.emit.builder.use_var(rest);
         let step = step as i64;
-        if !asked {
+        if !segments_ask {
             let ins = self.emit.builder.ins();
             let enough = ins.icmp_imm_u(IntCC::UnsignedGreaterThan, rest, step);
             let on = self.emit.builder.create_block();
@@ -107,7 +108,7 @@ impl Printer<'_, '_, '_> {
     pub(super) fn leave_at(&mut self, at: Value) {
         let (after, to, done) = match self.turns.as_ref().map(|t| (t.after, t.segment)) {
             Some((after, Some(Out::Behind(to, done)))) => (after, to, done),
-            Some((_, Some(Out::Rest(begin, rest)))) => {
+            Some((_, Some(Out::ScalarEpilogue(begin, rest)))) => {
                 self.emit.builder.def_var(begin, at);
                 self.emit.builder.ins().jump(rest, &[]);
                 return;
@@ -129,24 +130,24 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// Goes through statements without what they change, and then, if the turn was not undone, does them.
-    pub(super) fn rehearse(&mut self, body: &[Stmt]) {
+    /// Goes through statements without what they change, and then, if the turn was not rolled back, does them.
+    pub(super) fn dry_run(&mut self, body: &[Stmt]) {
         // The verifier has seen to it that there is one.
-        let rehearsal = rehearsal(self.tile, body).unwrap_or_default();
-        let set = changed(&rehearsal).into_iter();
+        let dry_run = dry_run(self.tile, body).unwrap_or_default();
+        let set = changed(&dry_run).into_iter();
         let before: Vec<_> = set.map(|v| (v, self.scalar(v.into()))).collect();
-        self.stmts(&rehearsal);
+        self.stmts(&dry_run);
         for (v, was) in before {
             self.set_scalar(v, was);
         }
-        self.rehearsed(true);
+        self.set_dry_run_passed(true);
         self.stmts(body);
-        self.rehearsed(false);
+        self.set_dry_run_passed(false);
     }
 
-    fn rehearsed(&mut self, rehearsed: bool) {
+    fn set_dry_run_passed(&mut self, passed: bool) {
         if let Some(turns) = &mut self.turns {
-            turns.rehearsed = rehearsed;
+            turns.dry_run_passed = passed;
         }
     }
 
@@ -157,12 +158,12 @@ impl Printer<'_, '_, '_> {
             to,
             step,
             aligned,
-            once,
+            single_trip,
             again,
-            rooms,
+            capacities,
             body,
-            tail,
-            rest,
+            epilogue,
+            scalar_epilogue,
         } = kind
         else {
             return;
@@ -171,12 +172,12 @@ impl Printer<'_, '_, '_> {
             return;
         };
         let after = turns.after;
-        let fits = *again || turns.rehearsed;
+        let fits = *again || turns.dry_run_passed;
         let asks_for_turn = turns.segments_ask && turns.segment.is_none() && !fits;
         let begins = from;
         let (from, to) = (self.scalar(*from), self.scalar(*to));
         let done = self.emit.builder.create_block();
-        if !once {
+        if !single_trip {
             let asks = self.emit.builder.create_block();
             let none = match asks_for_turn {
                 true => self.emit.builder.create_block(),
@@ -188,40 +189,43 @@ impl Printer<'_, '_, '_> {
                 self.emit.begin(none);
                 let left = self.emit.builder.use_var(after);
                 let on = self.emit.builder.create_block();
-                self.undo_unless(left, on);
+                self.roll_back_unless(left, on);
                 self.emit.builder.ins().jump(done, &[]);
             }
             self.emit.begin(asks);
         }
         let size = self.emit.builder.ins().isub(to, from);
-        let turns = match once {
+        let turns = match single_trip {
             true => self.emit.u64(*step),
             false => self.whole(size, *step),
         };
         if !fits {
-            let rooms = self.tile.rooms_by_place(*begins, rooms);
-            self.enter_segment(after, (size, turns), rooms);
+            let capacities = self.tile.capacities_by_place(*begins, capacities);
+            self.enter_segment(after, (size, turns), capacities);
         }
-        // In a rehearsal it does no more than to fit.
-        if [body, tail, rest].iter().all(|body| body.is_empty()) {
+        // In a dry run it does no more than to fit.
+        if [body, epilogue, scalar_epilogue]
+            .iter()
+            .all(|body| body.is_empty())
+        {
             self.emit.builder.ins().jump(done, &[]);
             return self.emit.begin(done);
         }
-        let one_by_one = (!rest.is_empty()).then(|| {
+        let one_by_one = (!scalar_epilogue.is_empty()).then(|| {
             let begin = self.emit.builder.declare_var(types::I64);
             (begin, self.emit.builder.create_block())
         });
         let around = self.within_segment(Some(match one_by_one {
-            Some((begin, rest)) => Out::Rest(begin, rest),
+            Some((begin, rest)) => Out::ScalarEpilogue(begin, rest),
             None => Out::Behind(to, done),
         }));
         if *step == 1 {
             self.turns_of_segment(*counter, (from, to, 1), body, done);
         } else if *aligned {
-            self.aligned_turns(*counter, (from, to, *step), (body, tail), done);
-        } else if *once {
+            self.aligned_turns(*counter, (from, to, *step), (body, epilogue), done);
+        } else if *single_trip {
             self.define(*counter, Printed::Scalar(from, 0));
-            self.stmts(tail);
+            self.stmts(epilogue);
             self.emit.builder.ins().jump(done, &[]);
         } else {
             let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
@@ -238,7 +242,7 @@ impl Printer<'_, '_, '_> {
             }
             self.emit.begin(behind);
             self.define(*counter, Printed::Scalar(last, 0));
-            self.stmts(tail);
+            self.stmts(epilogue);
             self.emit.builder.ins().jump(done, &[]);
         }
         if let Some((begin, one_by_one)) = one_by_one {
@@ -246,7 +250,7 @@ impl Printer<'_, '_, '_> {
             let at = self.emit.builder.use_var(begin);
             let at = self.emit.builder.ins().umax(at, from);
             self.within_segment(Some(Out::Behind(to, done)));
-            self.turns_of_segment(*counter, (at, to, 1), rest, done);
+            self.turns_of_segment(*counter, (at, to, 1), scalar_epilogue, done);
         }
         self.within_segment(around);
         self.emit.begin(done);
@@ -300,7 +304,7 @@ impl Printer<'_, '_, '_> {
         &mut self,
         counter: ir::Value,
         (from, to, step): (Value, Value, u64),
-        (body, tail): (&[Stmt], &[Stmt]),
+        (body, epilogue): (&[Stmt], &[Stmt]),
         done: Block,
     ) {
         let [inside, whole, part, behind] = [(); 4].map(|()| self.emit.builder.create_block());
@@ -325,7 +329,7 @@ impl Printer<'_, '_, '_> {
             self.emit.builder.ins().jump(behind, &[]);
         }
         self.emit.begin(part);
-        self.stmts(tail);
+        self.stmts(epilogue);
         self.emit.builder.ins().jump(behind, &[]);
         self.emit.begin(behind);
         let next = self.emit.builder.ins().iadd_imm_s(at, step as i64);
@@ -335,34 +339,44 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.seal_block(inside);
     }
 
-    /// Its steps are taken, if there are so many left, and memory has room for them, or for whole turns; else the turn is undone.
-    fn enter_segment(&mut self, after: Variable, (size, turns): (Value, Value), rooms: Vec<Room>) {
+    /// Its steps are taken, if there are so many left, and memory has capacity for them, or for whole turns; else the
+    /// turn is rolled back.
+    fn enter_segment(
+        &mut self,
+        after: Variable,
+        (size, turns): (Value, Value),
+        capacities: Vec<CapacityCheck>,
+    ) {
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
-        for room in rooms {
-            let lengths: Vec<Value> = room.arrays.iter().map(|a| self.emit.length(*a)).collect();
+        for capacity in capacities {
+            let lengths: Vec<Value> = capacity
+                .arrays
+                .iter()
+                .map(|a| self.emit.length(*a))
+                .collect();
             let least = lengths.into_iter();
             let least = least.reduce(|least, length| self.emit.builder.ins().umin(least, length));
             let Some(length) = least else {
                 continue;
             };
-            let at = self.scalar(room.at);
+            let at = self.scalar(capacity.at);
             let inside = self.emit.less(at, length);
             let left = self.emit.builder.ins().isub(length, at);
-            let steps = if room.whole { turns } else { size };
+            let steps = if capacity.whole { turns } else { size };
             let ins = self.emit.builder.ins();
             let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, left, steps);
             let both = self.emit.builder.ins().band(inside, enough);
             fits = self.emit.builder.ins().band(fits, both);
         }
         let on = self.emit.builder.create_block();
-        self.undo_unless(fits, on);
+        self.roll_back_unless(fits, on);
         let left = self.emit.builder.ins().isub(left, size);
         self.emit.builder.def_var(after, left);
     }
 
     /// Goes on if a segment fits; else what is carried is as it was, and the range ends where the turn began.
-    fn undo_unless(&mut self, fits: Value, on: Block) {
+    fn roll_back_unless(&mut self, fits: Value, on: Block) {
         let out = self.emit.builder.create_block();
         self.branch(fits, on, out);
         self.emit.begin(out);

@@ -1,4 +1,4 @@
-//! The tiles of a sweep in front of its guard: which is entered, and for how many steps.
+//! The tiles of an innermost loop in front of its guard: which is entered, and for how many steps.
 
 use super::Printer;
 use super::calls::Call;
@@ -6,16 +6,16 @@ use super::nest::Turns;
 use crate::emit::{Emit, Facet};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use livefusion_tile::ir::{Entry, Kept, Origin, Sum, Tile};
-use livefusion_tile::region::Sweep;
+use livefusion_tile::region::InnerLoop;
 use loop_lang::ir::{CHUNK, Var};
 
 impl<'a> Emit<'a, '_> {
-    /// Takes steps of a sweep in its tiles, and goes on at the guard; where none may be entered, it goes on here. A tile is
-    /// entered only where those before it cannot be, and no further than to where they may be again.
+    /// Takes steps of an innermost loop in its tiles, and goes on at the guard; where none may be entered, it goes on
+    /// here. A tile is entered only where those before it cannot be, and no further than to where they may be again.
     pub(in crate::emit) fn run_tiles(&mut self, call: &'a Call<'a>, guard: usize) {
-        let (sweep, tiles) = (call.sweep, &call.tiles);
-        let counter = self.get(sweep.counter, Facet::Value);
-        let all = self.steps_left(sweep, tiles, counter);
+        let (inner_loop, tiles) = (call.inner_loop, &call.tiles);
+        let counter = self.get(inner_loop.counter, Facet::Value);
+        let all = self.steps_left(inner_loop, tiles, counter);
         let some = self.builder.create_block();
         let slowly = self.builder.create_block();
         let done = self.builder.create_block();
@@ -25,7 +25,7 @@ impl<'a> Emit<'a, '_> {
         let mut aligned = 1;
         for tile in tiles {
             let most = match tile.runs() {
-                Some(run) => self.whole_runs(sweep, tile, (run, counter)),
+                Some(run) => self.whole_runs(inner_loop, tile, (run, counter)),
                 None => {
                     let own = tile.entries.iter();
                     self.allowed(tile, own.filter(|e| common(tiles, e).is_none()), all)
@@ -56,36 +56,41 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How many steps there are before the bound, the next event, and the end of what tiles access.
-    fn steps_left(&mut self, sweep: &Sweep, tiles: &[Tile], counter: Value) -> Value {
-        let mut rooms: Vec<(Var, Var)> = Vec::new();
+    fn steps_left(&mut self, inner_loop: &InnerLoop, tiles: &[Tile], counter: Value) -> Value {
+        let mut capacities: Vec<(Var, Var)> = Vec::new();
         for entry in tiles.iter().flat_map(|t| &t.entries) {
-            if let Some(room) = common(tiles, entry)
-                && !rooms.contains(&room)
+            if let Some(capacity) = common(tiles, entry)
+                && !capacities.contains(&capacity)
             {
-                rooms.push(room);
+                capacities.push(capacity);
             }
         }
         // The last step around segments leaves what else a frame keeps, and is the machine's.
         let last = i64::from(tiles.iter().any(Tile::has_segments));
         let behind = self.builder.ins().iadd_imm_u(counter, last);
-        self.steps_with_room(sweep, &rooms, behind)
+        self.steps_with_capacity(inner_loop, &capacities, behind)
     }
 
-    /// How many steps there are before the bound, the end of the span and of the chunk, and the end of what the tile reads in
-    /// step; none where no run begins.
-    fn whole_runs(&mut self, sweep: &Sweep, tile: &Tile, (run, counter): (u64, Value)) -> Value {
+    /// How many steps there are before the bound, the end of the span and of the chunk, and the end of what the tile
+    /// reads in step; none where no run begins.
+    fn whole_runs(
+        &mut self,
+        inner_loop: &InnerLoop,
+        tile: &Tile,
+        (run, counter): (u64, Value),
+    ) -> Value {
         let steps = self.builder.use_var(self.steps);
         let rest = self.builder.ins().isub(self.limit, steps);
         let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);
         let whole = self.u64(CHUNK);
         let chunk = self.builder.ins().isub(whole, into);
         let calm = self.builder.ins().umin(rest, chunk);
-        let rooms = tile.entries.iter().filter_map(|e| match e {
-            Entry::Room { array, index } => Some((*array, index.single()?)),
+        let capacities = tile.entries.iter().filter_map(|e| match e {
+            Entry::Capacity { array, index } => Some((*array, index.single()?)),
             _ => None,
         });
-        let rooms: Vec<(Var, Var)> = rooms.collect();
-        let count = self.calm_steps(sweep, &rooms, (counter, calm));
+        let capacities: Vec<(Var, Var)> = capacities.collect();
+        let count = self.calm_steps(inner_loop, &capacities, (counter, calm));
         let into = self.builder.ins().band_imm_u(steps, run as i64 - 1);
         let none = self.u64(0);
         self.builder.ins().select(into, none, count)
@@ -122,35 +127,40 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How many steps there are before the bound, the next event, and the ends of arrays at these indices.
-    fn steps_with_room(&mut self, sweep: &Sweep, rooms: &[(Var, Var)], counter: Value) -> Value {
+    fn steps_with_capacity(
+        &mut self,
+        inner_loop: &InnerLoop,
+        capacities: &[(Var, Var)],
+        counter: Value,
+    ) -> Value {
         let (steps, event) = (
             self.builder.use_var(self.steps),
             self.builder.use_var(self.event),
         );
         let calm = self.builder.ins().isub(event, steps);
-        self.calm_steps(sweep, rooms, (counter, calm))
+        self.calm_steps(inner_loop, capacities, (counter, calm))
     }
 
     /// The same, given how many there are before the next event.
     fn calm_steps(
         &mut self,
-        sweep: &Sweep,
-        rooms: &[(Var, Var)],
+        inner_loop: &InnerLoop,
+        capacities: &[(Var, Var)],
         (counter, calm): (Value, Value),
     ) -> Value {
-        let bound = self.atom(sweep.bound);
-        let left = self.room(bound, counter);
+        let bound = self.atom(inner_loop.bound);
+        let left = self.capacity(bound, counter);
         let mut count = self.builder.ins().umin(left, calm);
-        for (array, index) in rooms {
+        for (array, index) in capacities {
             let (length, index) = (self.length(*array), self.get(*index, Facet::Value));
-            let room = self.room(length, index);
-            count = self.builder.ins().umin(count, room);
+            let capacity = self.capacity(length, index);
+            count = self.builder.ins().umin(count, capacity);
         }
         count
     }
 
     /// How far it is to an end; 0 behind it.
-    pub(super) fn room(&mut self, end: Value, at: Value) -> Value {
+    pub(super) fn capacity(&mut self, end: Value, at: Value) -> Value {
         let furthest = self.builder.ins().umax(end, at);
         self.builder.ins().isub(furthest, at)
     }
@@ -165,7 +175,7 @@ impl<'a> Emit<'a, '_> {
         let mut count = all;
         for entry in entries {
             let more = match entry {
-                Entry::Room { array, index } => {
+                Entry::Capacity { array, index } => {
                     let (at, length) = (self.sum(index), self.length(*array));
                     match index.times(tile.counter) < 0 {
                         true => {
@@ -174,21 +184,21 @@ impl<'a> Emit<'a, '_> {
                             let none = self.u64(0);
                             self.builder.ins().select(inside, down, none)
                         }
-                        false => self.room(length, at),
+                        false => self.capacity(length, at),
                     }
                 }
-                Entry::Keeps { asked, holds } => {
-                    let (at, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
-                    let less = match asked.inclusive {
+                Entry::Keeps { comparison, holds } => {
+                    let (at, edge) = (self.sum(&comparison.moving), self.sum(&comparison.edge));
+                    let less = match comparison.inclusive {
                         true => self.less(edge, at),
                         false => self.less(at, edge),
                     };
                     let edge = self
                         .builder
                         .ins()
-                        .iadd_imm_u(edge, i64::from(asked.inclusive));
+                        .iadd_imm_u(edge, i64::from(comparison.inclusive));
                     let below = self.less(at, edge);
-                    let (yes, no) = match asked.moving.times(tile.counter) < 0 {
+                    let (yes, no) = match comparison.moving.times(tile.counter) < 0 {
                         true => {
                             let down = self.builder.ins().iadd_imm_u(at, 1);
                             (down, self.builder.ins().isub(down, edge))
@@ -203,7 +213,7 @@ impl<'a> Emit<'a, '_> {
                     };
                     let same = self.builder.ins().select(below, yes, no);
                     let none = self.u64(0);
-                    match holds.map(|holds| holds != asked.inclusive) {
+                    match holds.map(|holds| holds != comparison.inclusive) {
                         None => same,
                         Some(true) => self.builder.ins().select(less, same, none),
                         Some(false) => self.builder.ins().select(less, none, same),
@@ -242,7 +252,7 @@ impl<'a> Emit<'a, '_> {
     fn take(&mut self, call: &Call, tile: &Tile, (from, count): (Value, Value)) -> Value {
         // What segments have come to, the tile joins.
         if call.inner.is_empty() {
-            for i in call.sweep.blocks() {
+            for i in call.inner_loop.blocks() {
                 self.totals_for_block(i);
             }
         }
@@ -267,8 +277,8 @@ impl<'a> Emit<'a, '_> {
         count
     }
 
-    /// Writes a tile for so many steps from a counter on, and where that is then. How many steps of its rate it took, and of
-    /// one with segments what it knows of theirs.
+    /// Writes a tile for so many steps from a counter on, and where that is then. How many steps of its rate it took,
+    /// and of one with segments what it knows of theirs.
     pub(super) fn print(
         &mut self,
         tile: &Tile,
@@ -314,9 +324,9 @@ impl<'a> Emit<'a, '_> {
     }
 }
 
-/// The room that an entry asks for, if all tiles do, at one variable.
+/// The capacity that an entry asks for, if all tiles do, at one variable.
 fn common(tiles: &[Tile], entry: &Entry) -> Option<(Var, Var)> {
-    let Entry::Room { array, index } = entry else {
+    let Entry::Capacity { array, index } = entry else {
         return None;
     };
     let all = tiles.iter().all(|t| t.entries.contains(entry));

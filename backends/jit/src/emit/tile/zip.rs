@@ -1,7 +1,8 @@
 //! Zips through buffers, at the guard of their root: for as many steps as are sure.
 //!
-//! The variables of a side are where it is ahead. Beside them is kept what they were where the buffers begin that are there,
-//! and where those began from which the last element was used. At the end a side goes once more from there, up to that element.
+//! The variables of a side are where it is ahead. Beside them is kept what they were where the buffers begin that are
+//! there, and where those began from which the last element was used. At the end a side goes once more from there, up
+//! to that element.
 
 use crate::emit::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -33,7 +34,8 @@ struct Ahead<'z> {
     /// How many elements of its buffers were used, and how many of those from which the last one was.
     first: Variable,
     taken: Variable,
-    /// What it carries, with what that was where the buffers begin, and where those began from which the last element was used.
+    /// What it carries, with what that was where the buffers begin, and where those began from which the last element
+    /// was used.
     carried: Vec<(Var, Variable, Variable)>,
 }
 
@@ -136,8 +138,8 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// Fills a side's buffers if they have no elements left. Every element that is tested counts as a step, and may make
-    /// one behind, of as many as are left before the next stop.
+    /// Fills a side's buffers if they have no elements left. Every element that is tested counts as a step, and may
+    /// make one behind, of as many as are left before the next stop.
     fn fill(&mut self, run: &Run, k: usize, ahead: &Ahead) {
         let side = run.sides[k].side;
         let [head, empty, filled] = [(); 3].map(|()| self.builder.create_block());
@@ -157,13 +159,13 @@ impl<'a> Emit<'a, '_> {
             steps = self.builder.ins().iadd(steps, tested);
         }
         let calm = self.calm();
-        let left = self.room(calm, steps);
+        let left = self.capacity(calm, steps);
         let left = self.builder.ins().ushr_imm_u(left, 1);
         let most = self.u64(run.zip.elements);
         let left = self.builder.ins().umin(left, most);
         let (bound, counter) = (self.atom(side.bound), self.get(side.counter, Facet::Value));
-        let room = self.room(bound, counter);
-        let left = self.builder.ins().umin(left, room);
+        let capacity = self.capacity(bound, counter);
+        let left = self.builder.ins().umin(left, capacity);
         for tile in &side.packs {
             let count = self.steps_inside(run.zip, tile, left, 1);
             let [enter, other] = [(); 2].map(|()| self.builder.create_block());
@@ -196,10 +198,10 @@ impl<'a> Emit<'a, '_> {
             return;
         }
         let trapped = self.builder.use_var(self.trapped);
-        let [undo, on] = [(); 2].map(|()| self.builder.create_block());
-        self.builder.ins().brif(trapped, undo, &[], on, &[]);
-        self.begin(undo);
-        self.builder.set_cold_block(undo);
+        let [roll_back, on] = [(); 2].map(|()| self.builder.create_block());
+        self.builder.ins().brif(trapped, roll_back, &[], on, &[]);
+        self.begin(roll_back);
+        self.builder.set_cold_block(roll_back);
         for (v, packed, _) in &ahead.carried {
             let packed = self.builder.use_var(*packed);
             self.set(*v, self.seen(*v), packed);
@@ -217,11 +219,11 @@ impl<'a> Emit<'a, '_> {
         let zip = run.zip;
         let at = self.get(zip.counter, Facet::Value);
         let bound = self.atom(zip.bound);
-        let mut left = self.room(bound, at);
+        let mut left = self.capacity(bound, at);
         for limit in &zip.limits {
             let limit = self.atom(*limit);
-            let room = self.room(limit, at);
-            left = self.builder.ins().umin(left, room);
+            let capacity = self.capacity(limit, at);
+            left = self.builder.ins().umin(left, capacity);
         }
         for Ahead { side, first, .. } in &run.sides {
             let first = self.builder.use_var(*first);
@@ -294,10 +296,10 @@ impl<'a> Emit<'a, '_> {
         (self.builder.ins()).brif(ends, run.settle, &[], again, &[]);
     }
 
-    /// How many of so many steps a tile takes, whose buffers have room for them.
+    /// How many of so many steps a tile takes, whose buffers have capacity for them.
     fn steps_inside(&mut self, zip: &Zip, tile: &Tile, most: Value, aligned: u64) -> Value {
         let of_buffer = |e: &&Entry| match e {
-            Entry::Room { array, .. } => zip.buffer(*array).is_some(),
+            Entry::Capacity { array, .. } => zip.buffer(*array).is_some(),
             _ => false,
         };
         let entries = tile.entries.iter().filter(|e| !of_buffer(e));
