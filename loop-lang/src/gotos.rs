@@ -150,7 +150,7 @@ impl Tree {
 
     /// Returns the target of a guard's exit.
     ///
-    /// It is `done` for a loop, and `bottom` for a sub rate.
+    /// It is `done` for a loop, and `bottom` for a subrate.
     pub fn way_out(&self, program: &Loop, rate: RateId) -> Place {
         match program.rates.get(rate.index()) {
             Some(r) if r.kind.is_sub() => at(rate, Section::Bottom),

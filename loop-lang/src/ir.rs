@@ -197,12 +197,12 @@ pub enum RateKind {
     /// only guards are part of the state, and a nested rate in a cursor always runs to its end. Any
     /// rate may be the parent:
     ///
-    /// * a sub rate, if the stream is advanced only where its last element was taken (`merge`) or
-    ///   an element is requested (`combine`): the sub rate tests that.
+    /// * a subrate, if the stream is advanced only where its last element was taken (`merge`) or
+    ///   an element is requested (`combine`): the subrate tests that.
     /// * a cursor, if an input of a zip is a zip or a merge itself; that cursor runs over its
     ///   attempts.
-    /// * a sub rate of a cursor, for the elements of segments (or of runs): the outer cursor runs
-    ///   over elements, the sub rate tests for the end of the segment, and the inner cursor
+    /// * a subrate of a cursor, for the elements of segments (or of runs): the outer cursor runs
+    ///   over elements, the subrate tests for the end of the segment, and the inner cursor
     ///   produces the next segment.
     /// * a nested rate, for streams within a segment.
     Cursor {
@@ -227,7 +227,7 @@ impl RateKind {
         }
     }
 
-    /// Returns the counter of a loop rate, or none for sub rates.
+    /// Returns the counter of a loop rate, or none for subrates.
     pub fn counter(self) -> Option<Var> {
         match self {
             RateKind::Root { counter, .. }
@@ -237,7 +237,7 @@ impl RateKind {
         }
     }
 
-    /// Returns the bound of a loop rate, or none for sub rates.
+    /// Returns the bound of a loop rate, or none for subrates.
     pub fn bound(self) -> Option<Atom> {
         match self {
             RateKind::Root { bound, .. }
@@ -252,7 +252,7 @@ impl RateKind {
         matches!(self, RateKind::Nested { uniform: true, .. })
     }
 
-    /// Tells whether this is a sub rate.
+    /// Tells whether this is a subrate.
     pub fn is_sub(self) -> bool {
         matches!(self, RateKind::Sub { .. })
     }
@@ -390,7 +390,7 @@ impl Loop {
         });
         Var::new(self.vars.len() - 1)
     }
-    /// Returns `r` or its nearest ancestor that is a loop (not a sub rate).
+    /// Returns `r` or its nearest ancestor that is a loop (not a subrate).
     pub fn loop_rate(&self, mut r: RateId) -> RateId {
         while let RateKind::Sub { parent, .. } = self.rate(r).kind {
             r = parent;

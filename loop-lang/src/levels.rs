@@ -163,7 +163,7 @@ struct Dependencies {
 /// Describes an update of a group.
 struct GroupUpdate {
     rate: RateId,
-    /// The rate that controls this update. In a sub rate, `bottom` runs in each iteration of the
+    /// The rate that controls this update. In a subrate, `bottom` runs in each iteration of the
     /// parent.
     within: RateId,
     vars: Vec<Var>,

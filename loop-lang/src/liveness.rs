@@ -100,7 +100,7 @@ fn predecessors(program: &Loop) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// Returns the guard block of each loop rate; none for sub rates.
+/// Returns the guard block of each loop rate; none for subrates.
 fn guards(program: &Loop) -> Vec<Option<BlockId>> {
     let tree = Tree::of(program);
     let mut guards = vec![None; program.rates.len()];

@@ -50,7 +50,7 @@
 //!   the result is P ⊕ last, which C becomes at the next guard
 //!   ```
 //!   Elements have consecutive counters from the group's start on. If that is not guaranteed (in a
-//!   sub rate, or in a loop with several phases), L is 1. A block that begins in its middle, after
+//!   subrate, or in a loop with several phases), L is 1. A block that begins in its middle, after
 //!   a start or the end of a chunk, has the identity for its missing elements.
 //!
 //! * *End of a run* (every S steps): lane 0 becomes lane 0 ⊕ lane 1, and lane 1 the identity.

@@ -372,7 +372,7 @@ fn equal(a: &Value, b: &Value) -> bool {
 }
 
 /// A loop that writes every array by one statement or not at all. The index is a continuing
-/// counter, its reversal, or a sub rate's count.
+/// counter, its reversal, or a subrate's count.
 fn written_once(program: &Loop) -> Loop {
     let mut once = program.clone();
     let tree = Tree::of(program);

@@ -267,7 +267,7 @@ fn loops_that_fold_in_runs() {
 fn promises(p: &Program, missing: &[String]) -> Option<u64> {
     let explained = Engine::interp().explain(&p.build().roots);
     let mut loops = explained.map_or(Vec::new(), |e| e.loops);
-    // Single decisions run soon. The remaining ones are pairs of a sub rate and its surrounding
+    // Single decisions run soon. The remaining ones are pairs of a subrate and its surrounding
     // rate.
     loops.retain(|l| l.program.rates.iter().any(|r| r.kind.is_sub()));
     let promises = |seed: &u64| {

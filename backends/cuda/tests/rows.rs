@@ -161,7 +161,7 @@ fn squares_are_turned_around() {
     }
 }
 
-/// A contracted square array passes from one sub rate to another, which is admitted if `test` is.
+/// A contracted square array passes from one subrate to another, which is admitted if `test` is.
 fn handing_on(test: &str) -> Loop {
     let text = format!(
         "loop handing_on

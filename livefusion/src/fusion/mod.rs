@@ -1,7 +1,7 @@
 //! Fusion: assigns combinators to loops.
 //!
 //! [`rates`] assigns every node a length class in a tree of rates. [`cluster`] partitions the graph
-//! into an ordered schedule of loops. [`phases`] determines the roots that one loop can run over,
+//! into ordered loops, the plan. [`phases`] determines the roots that one loop can run over,
 //! one after the other. [`inline`] selects the arrays that are computed at each indexed read. The
 //! entry point is [`plan`].
 

@@ -241,8 +241,9 @@ impl EngineBuilder {
     /// | decision | of | effect |
     /// | --- | --- | --- |
     /// | `vectorise N unroll M` | a loop rate | vectors of N steps, M vectors an iteration |
-    /// | `branch`, `mask`, `compact` | a sub rate | jumps over rejected elements; masks them; overwrites them |
+    /// | `branch`, `mask`, `compact` | a subrate | jumps over rejected elements; masks them; overwrites them |
     /// | `fastminmax` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
+    /// | `ask` | a loop rate in vectors with exits | tests all steps of an iteration for an exit first |
     /// | `partition` | a loop rate | loop partition by comparisons with its counter |
     /// | `unroll N` | a loop rate | N steps an iteration, in order |
     /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |

@@ -1,4 +1,4 @@
-//! The second stage: a schedule of loops.
+//! The second stage: the plan.
 
 use super::Selector;
 use super::graph::{Graph, List};
@@ -10,7 +10,7 @@ use crate::fusion::{self, Clustering};
 use crate::lower::{lower, numbered, place};
 use std::fmt;
 
-/// Holds the schedule of a graph.
+/// Holds the plan of a graph.
 ///
 /// Its text lists the combinators of each loop with their classes, and a reason for each value that
 /// crosses between loops.
@@ -93,7 +93,7 @@ impl Plan {
         self.plan.bound
     }
 
-    /// Tells whether no schedule is better.
+    /// Tells whether no plan is better.
     pub fn is_proven(&self) -> bool {
         self.plan.is_proven()
     }

@@ -42,7 +42,7 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
 
 impl Origins<'_> {
     /// Tells whether a block's exits or branches change the set of steps. An exit that skips the
-    /// rest of a sub rate's iteration does not, unless that contains a loop.
+    /// rest of a subrate's iteration does not, unless that contains a loop.
     fn leaves(&self, place: Place, block: &Block) -> bool {
         let quiet =
             |rate: RateId| self.program.rate(rate).kind.is_sub() && !self.above_loops[rate.index()];

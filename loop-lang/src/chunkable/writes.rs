@@ -164,7 +164,7 @@ impl Origins<'_> {
         }
     }
 
-    /// Tells whether each iteration of `inner` is one of `outer`: only sub rates are between them.
+    /// Tells whether each iteration of `inner` is one of `outer`: only subrates are between them.
     fn along(&self, inner: RateId, outer: RateId) -> bool {
         let mut at = inner;
         loop {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 pub enum Section {
     /// Runs once: allocations, lengths, starting values.
     Init,
-    /// Runs before each iteration: the test that ends the loop, or in a sub rate the test that
+    /// Runs before each iteration: the test that ends the loop, or in a subrate the test that
     /// admits.
     Guard,
     /// Runs before each inner loop.

@@ -8,7 +8,7 @@
 //! Values that depend on a dropped group are unknown in this pass. By the definition of levels, no
 //! kept group depends on them. Therefore:
 //!
-//! * a sub rate with an unknown test admits nothing, and a nested loop with an unknown bound does
+//! * a subrate with an unknown test admits nothing, and a nested loop with an unknown bound does
 //!   not run.
 //! * unknown exits out of a loop are not taken: the whole chunk is summed up.
 //! * unknown traps are dropped: the emit pass finds them.
@@ -232,7 +232,7 @@ fn close(program: &mut Loop, context: &Context, unknown: &FxHashSet<Var>) {
     }
 }
 
-/// Returns the labels of the blocks that end sub rates' iterations.
+/// Returns the labels of the blocks that end subrates' iterations.
 fn sub_bottoms(program: &Loop) -> FxHashSet<Label> {
     let sub = |label: &Label| match program.place(*label) {
         Place::At {
@@ -245,7 +245,7 @@ fn sub_bottoms(program: &Loop) -> FxHashSet<Label> {
     program.blocks.keys().filter(sub).collect()
 }
 
-/// Tells whether an exit stays. An exit that would skip an unknown element of a sub rate is always
+/// Tells whether an exit stays. An exit that would skip an unknown element of a subrate is always
 /// taken.
 fn keep_exit(
     exit: &mut Exit,

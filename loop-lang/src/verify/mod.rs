@@ -60,7 +60,7 @@
 //!   in its rate's `bottom`, or anywhere in a cursor.
 //! * A group starts at its owner, with its start atoms. It is updated in its step rate (in another
 //!   phase, in one rate there), once, with its next values. Sequential groups may be updated
-//!   several times, also below their step rate. A sub rate's count belongs to a group that steps
+//!   several times, also below their step rate. A subrate's count belongs to a group that steps
 //!   there.
 //!
 //! * `Prefix` groups are updated by one `scan`, others by assignments. Identity, combine function,

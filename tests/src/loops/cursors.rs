@@ -1,6 +1,6 @@
-//! Cursors in random loops: delivery, nested sub rates, carried values, and ends.
+//! Cursors in random loops: delivery, nested subrates, carried values, and ends.
 //!
-//! A cursor delivers from its own stages or from sub rates.
+//! A cursor delivers from its own stages or from subrates.
 
 use super::{Making, Rate, TYPES};
 use loop_lang::types::Ty;
@@ -38,7 +38,7 @@ impl Making {
         format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}")
     }
 
-    /// The end of a stage of a cursor, or of a sub rate of one, if it jumps.
+    /// The end of a stage of a cursor, or of a subrate of one, if it jumps.
     pub(super) fn deliver(&mut self, rate: &Rate, comb: &str, last: bool) -> bool {
         let Some(target) = rate.delivers_to.clone() else {
             return false;

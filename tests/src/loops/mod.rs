@@ -107,7 +107,7 @@ struct Making {
     rates: Vec<String>,
     groups: Vec<String>,
     shared: Vec<groups::Shared>,
-    /// Counts of sub rates that a later phase may continue.
+    /// Counts of subrates that a later phase may continue.
     counts: Vec<String>,
     /// The counts that each root's phase updates.
     counted: HashSet<(String, String)>,
@@ -154,7 +154,7 @@ struct Rate {
     /// The nearest loop rate, and its combinator.
     loop_rate: String,
     loop_comb: String,
-    /// The target to which this cursor, or the cursor around this sub rate, delivers an element.
+    /// The target to which this cursor, or the cursor around this subrate, delivers an element.
     delivers_to: Option<String>,
     depth: usize,
     /// Its combinator and those of the surrounding rates, outermost first.
@@ -412,7 +412,7 @@ impl Making {
         );
     }
 
-    /// The count of a sub rate: its own, or one continued from an earlier phase.
+    /// The count of a subrate: its own, or one continued from an earlier phase.
     fn count(&mut self, rate: &Rate) -> String {
         let (comb, root, name) = (&rate.comb, &rate.root, &rate.name);
         let next = format!("nix_{comb}");

@@ -94,7 +94,7 @@ fn totals_of_rows_with_one_segment() {
     }
 }
 
-/// A mask has its value from the start of the sub rate. This mask is carried, and updated before
+/// A mask has its value from the start of the subrate. This mask is carried, and updated before
 /// the masked statements.
 #[test]
 fn masks_that_are_carried() {

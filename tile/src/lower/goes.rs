@@ -57,7 +57,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A sub rate begins: what a step must come to that has come so far, for it to go on. What was known of that
+    /// A subrate begins: what a step must come to that has come so far, for it to go on. What was known of that
     /// before.
     pub(super) fn goes_on_in_subs(&mut self) -> Vec<(Var, Option<Operand>)> {
         let (facts, inner_loop) = (&self.region.facts, self.inner_loop);

@@ -12,7 +12,7 @@
 //! | `unroll_jam` | one segment for several steps of a root |
 //! | `partition` | segments in three parts |
 //! | `capacities` | what must be there of the arrays that segments access |
-//! | `subs` | sub rates, and what is counted in them |
+//! | `subs` | subrates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
 //! | `recurrence` | what goes from one element to the next, lane by lane |
@@ -228,7 +228,7 @@ fn supported(inner_loop: &InnerLoop) -> Result<(), &'static str> {
     }
 }
 
-/// A sub rate that statements are in.
+/// A subrate that statements are in.
 struct Sub {
     /// Which steps it admits.
     mask: Operand,

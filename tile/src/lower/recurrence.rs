@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 impl Lower<'_, '_> {
     /// Whether a statement has another place than its own: it was done where it was asked whether vectors go on, or it
-    /// waits for the end of its sub rate, in the recurrence or behind it.
+    /// waits for the end of its subrate, in the recurrence or behind it.
     pub(super) fn is_elsewhere(&self, id: usize) -> bool {
         if self.flags.early.contains(&id) {
             return true;
@@ -67,7 +67,7 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    /// The recurrence and what is behind it, if it is in a sub rate, or at the rate itself.
+    /// The recurrence and what is behind it, if it is in a subrate, or at the rate itself.
     pub(super) fn recurrence_of(&mut self, sub: Option<usize>) {
         if self.again.is_some() {
             return;

@@ -10,7 +10,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Lower<'_, '_> {
-    /// A sub rate begins, or the innermost loop: what runs in it goes on that is joined with something from before.
+    /// A subrate begins, or the innermost loop: what runs in it goes on that is joined with something from before.
     pub(super) fn run_from(&mut self, sub: Option<usize>) {
         self.run_where(|lower, within, with| {
             let later = |v| lower.inner_loop.defs.contains(&v) && !lower.now.contains_key(&v);
@@ -28,7 +28,7 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// What runs in a sub rate that admits no step of the vector stays what it is.
+    /// What runs in a subrate that admits no step of the vector stays what it is.
     pub(super) fn runs_on(&mut self, sub: usize) {
         if self.lanes == 1 || self.again.is_some() {
             return;

@@ -108,7 +108,7 @@ impl Lower<'_, '_> {
         match (index.var(), self.lanes) {
             (Some(v), _) if v == self.inner_loop.counter => self.at,
             (_, 1) => Some(self.operand(index)),
-            // Of a count of the rate itself every lane is another one, and of one of a sub rate that admits all.
+            // Of a count of the rate itself every lane is another one, and of one of a subrate that admits all.
             (Some(v), _) if self.inner_loop.roles.get(&v) == Some(&Role::Count { sub: None }) => {
                 Some(self.operand(index))
             }

@@ -9,7 +9,7 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl Lower<'_, '_> {
-    /// A sub rate begins: its guard's statements, and which steps it admits.
+    /// A subrate begins: its guard's statements, and which steps it admits.
     pub(super) fn enter(&mut self, step: usize, block: usize) {
         if !self.admits_none() {
             self.tops(step);
@@ -65,7 +65,7 @@ impl Lower<'_, '_> {
         self.run_from(Some(step));
     }
 
-    /// Whether it is known here that the sub rate admits no step: then nothing is done in it.
+    /// Whether it is known here that the subrate admits no step: then nothing is done in it.
     pub(super) fn admits_none(&self) -> bool {
         self.subs.last().is_some_and(|sub| sub.mask == Lower::NONE)
     }
@@ -85,7 +85,7 @@ impl Lower<'_, '_> {
         self.in_all_lanes(mask, Ty::Bool)
     }
 
-    /// A sub rate ends. What it branched over is a body of its own.
+    /// A subrate ends. What it branched over is a body of its own.
     pub(super) fn leave(&mut self) {
         let step = self.subs.last().map(|s| s.step);
         if !self.admits_none() {
@@ -127,7 +127,7 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// The counts of a sub rate, or of the rate itself, after the vector: what is written is at what they were.
+    /// The counts of a subrate, or of the rate itself, after the vector: what is written is at what they were.
     pub(super) fn counts(&mut self, sub: Option<usize>) {
         if self.lanes == 1 || self.again.is_some() {
             return;

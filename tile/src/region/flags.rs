@@ -16,7 +16,7 @@ pub struct Flags {
     /// The flags.
     pub vars: BTreeSet<Var>,
     /// Conditions on a step's elements under which the next step is taken; all must hold. Each has
-    /// the tests of its enclosing sub rates.
+    /// the tests of its enclosing subrates.
     pub goes: Vec<(Vec<Atom>, Atom)>,
     /// Counts with their limits: the loop continues while each is below its limit.
     pub limits: Vec<(Var, Atom)>,
@@ -103,7 +103,7 @@ impl Region<'_> {
         Some((v, (under, goes)))
     }
 
-    /// Lists the tests of a sub rate and its enclosing sub rates.
+    /// Lists the tests of a subrate and its enclosing subrates.
     pub(super) fn tests(&self, inner_loop: &InnerLoop, sub: Option<usize>) -> Vec<Atom> {
         let steps = inner_loop.steps.iter().enumerate();
         let around = steps.filter_map(|(k, step)| match step {

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Describes a loop rate with only sub rates inside.
+/// Describes a loop rate with only subrates inside.
 ///
 /// Its counter increases by one up to its bound, as in a `for` loop. Statements are identified by
 /// their positions in `statements`.
@@ -94,7 +94,7 @@ pub struct Statement<'a> {
     pub stmt: &'a Stmt,
     /// The step that it is in.
     pub step: usize,
-    /// Its sub rate, as the step that enters it; none for the rate itself.
+    /// Its subrate, as the step that enters it; none for the rate itself.
     pub sub: Option<usize>,
     /// Whether it is at top level, outside arms and scalar loops.
     pub top: bool,
@@ -304,7 +304,7 @@ impl<'a> InnerLoop<'a> {
         (!read).then_some((v, limit))
     }
 
-    /// Tells whether a sub rate equals or encloses another one.
+    /// Tells whether a subrate equals or encloses another one.
     ///
     /// Each is identified by the step that enters it.
     pub fn encloses(&self, outer: Option<usize>, inner: Option<usize>) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! | module | analysis |
 //! | --- | --- |
-//! | `inner_loop` | an innermost loop: a loop rate with only sub rates inside, as one straight iteration |
+//! | `inner_loop` | an innermost loop: a loop rate with only subrates inside, as one straight iteration |
 //! | `find` | finds the innermost loops and their properties |
 //! | `order` | the straight order of a rate's blocks |
 //! | `nest` | loop rates whose inner loops are all analysed |

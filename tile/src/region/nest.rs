@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Describes a loop rate whose steps contain loops.
 ///
-/// The inner loops are innermost loops or nests themselves. Its sub rates contain no loops.
+/// The inner loops are innermost loops or nests themselves. Its subrates contain no loops.
 pub struct Nest<'a> {
     /// The statements around the inner loops. Its inputs and outputs include those of the inner
     /// loops.

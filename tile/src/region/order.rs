@@ -4,7 +4,7 @@ use super::Region;
 use livefusion_backend::facts;
 use loop_lang::ir::{End, Part, Place, RateId, RateKind, Section};
 
-/// The maximum nesting depth of sub rates in a straight order.
+/// The maximum nesting depth of subrates in a straight order.
 const MAX_DEPTH: usize = 64;
 
 /// Lists the steps of an iteration.
@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 64;
 pub enum Step {
     /// A block's statements.
     Block(usize),
-    /// A sub rate's guard: its statements, then the admission test.
+    /// A subrate's guard: its statements, then the admission test.
     Enter(usize),
     /// The end of the admitted part.
     Leave,
@@ -49,7 +49,7 @@ impl Region<'_> {
     }
 
     /// Returns the straight order of a rate's blocks, the guard first. The result is none if
-    /// control can leave that order, as with inner loops. A sub rate that admits everything needs
+    /// control can leave that order, as with inner loops. A subrate that admits everything needs
     /// no `Enter` step.
     pub(super) fn steps(&self, rate: RateId) -> Option<Vec<Step>> {
         let (steps, inner) = self.steps_around(rate)?;

@@ -18,7 +18,7 @@ const MAX_PICKS: usize = 16;
 /// Statements are identified by position.
 #[derive(Clone, Debug)]
 pub struct Recurrence {
-    /// The sub rate of the statements, as the step that enters it.
+    /// The subrate of the statements, as the step that enters it.
     pub sub: Option<usize>,
     /// The loop-carried variables.
     pub vars: BTreeSet<Var>,

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Describes how a loop updates a carried variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Incremented for each element that its sub rate admits. Its only uses are as a store index
+    /// Incremented for each element that its subrate admits. Its only uses are as a store index
     /// and in the guard's limit. So a vector may increment it by its number of admitted lanes.
     Count {
-        /// The step that enters the sub rate; none for the rate itself.
+        /// The step that enters the subrate; none for the rate itself.
         sub: Option<usize>,
     },
     /// A reduction: combined with a value by a reorderable operator, and read by nothing else.
@@ -26,7 +26,7 @@ pub enum Role {
         op: Op,
         /// The other operand.
         with: Atom,
-        /// The step that enters the sub rate; none for the rate itself.
+        /// The step that enters the subrate; none for the rate itself.
         sub: Option<usize>,
     },
     /// A reduction in lanes, indexed by the element's number.
@@ -65,13 +65,13 @@ struct CarriedUses<'a> {
     indexed: FxHashMap<Var, usize>,
     /// The operators that define next values.
     next: FxHashMap<Var, (Op, &'a [Atom])>,
-    /// The sub rate of each assignment.
+    /// The subrate of each assignment.
     subs: FxHashMap<Var, Option<usize>>,
     /// Operands of control flow.
     leaving: FxHashSet<Var>,
     /// The number of comparisons with a limit, by the guard alone.
     limited: FxHashMap<Var, usize>,
-    /// The first statement that reads each, and the sub rates of all readers.
+    /// The first statement that reads each, and the subrates of all readers.
     readers: FxHashMap<Var, (usize, Vec<Option<usize>>)>,
 }
 

@@ -48,7 +48,7 @@ pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
     judge(region, schedule, |_| true)
 }
 
-/// Checks the decisions for an innermost loop and its sub rates.
+/// Checks the decisions for an innermost loop and its subrates.
 ///
 /// # Errors
 ///
@@ -333,7 +333,7 @@ pub(crate) fn streamed(region: &Region, schedule: &Schedule, inner_loop: &InnerL
     all.filter(written).take(MAX_STREAMED).collect()
 }
 
-/// Returns the innermost loop of a sub rate, and the step that enters it.
+/// Returns the innermost loop of a subrate, and the step that enters it.
 fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r InnerLoop<'a>, usize)> {
     let inner_loop = region.inner_loop(region.program.loop_rate(rate))?;
     let enters =
@@ -341,7 +341,7 @@ fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r InnerLoop
     Some((inner_loop, inner_loop.steps.iter().position(enters)?))
 }
 
-/// Checks whether a sub rate may admit in the given way.
+/// Checks whether a subrate may admit in the given way.
 fn admits(
     region: &Region,
     schedule: &Schedule,

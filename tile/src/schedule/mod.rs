@@ -76,7 +76,7 @@ pub enum Decision {
     /// elements. The consumer then runs over as many elements as all buffers have. Decisions for a
     /// cursor apply to its filling loop; decisions for the root apply to the consumer.
     Buffer(u32),
-    /// For a sub rate: how it admits steps.
+    /// For a subrate: how it admits steps.
     Admit(Admit),
     /// Fast min/max, for a vectorised innermost loop: extrema of floats use the machine's
     /// instruction. That is wrong for NaN and for zeros of either sign. Doubtful results are
@@ -107,7 +107,7 @@ impl Decision {
     }
 }
 
-/// Lists the ways in which a sub rate admits steps.
+/// Lists the ways in which a subrate admits steps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Admit {
     /// Rejected steps are skipped by a branch; a vector is skipped if all of its lanes are
@@ -339,7 +339,7 @@ impl Schedule {
         schedule
     }
 
-    /// Returns how a sub rate admits steps.
+    /// Returns how a subrate admits steps.
     ///
     /// The default is a branch.
     pub fn admits(&self, rate: RateId) -> Admit {

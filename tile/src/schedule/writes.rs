@@ -37,7 +37,7 @@ pub(super) fn in_step(region: &Region, inner_loop: &InnerLoop, a: Var, index: At
         .is_some_and(|v| v == inner_loop.counter && proven(v))
 }
 
-/// Tells whether an access is at a count of a sub rate, or of the rate itself, and in bounds.
+/// Tells whether an access is at a count of a subrate, or of the rate itself, and in bounds.
 pub(super) fn at_count(
     region: &Region,
     inner_loop: &InnerLoop,

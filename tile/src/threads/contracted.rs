@@ -1,6 +1,6 @@
 //! Contracted arrays: temporaries within one iteration, private to a thread or a row.
 //!
-//! * A *cell* has one element. It passes a value between two sub rates of one iteration, and
+//! * A *cell* has one element. It passes a value between two subrates of one iteration, and
 //!   becomes a variable.
 //! * A *strip* has the elements of one row. It passes them from one pass over the row to later
 //!   ones. Each row has its own part, at the row's position among all elements. The capacity must
@@ -177,7 +177,7 @@ impl<'l, 'a> ArrayUses<'l, 'a> {
         (all().all(at_zero) && reads.iter().all(follows)).then_some(at_rate)
     }
 
-    /// Returns the loop rate of a place, and the conditions of its sub rates.
+    /// Returns the loop rate of a place, and the conditions of its subrates.
     fn conditions(&self, place: Place) -> Option<(RateId, Vec<Atom>)> {
         let Place::At { rate, .. } = place else {
             return None;

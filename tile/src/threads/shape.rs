@@ -81,7 +81,7 @@ impl fmt::Display for Refusal {
 
 /// Describes a root rate that can run in parallel.
 ///
-/// It may contain sub rates and nested rates.
+/// It may contain subrates and nested rates.
 pub struct Shape<'a> {
     /// The loop: one phase, if there are several.
     pub program: &'a Loop,
@@ -315,7 +315,7 @@ impl<'a> Shape<'a> {
     pub fn steps(&self) -> impl Iterator<Item = &Placed<'a>> {
         let is_step = |place: Place| match place {
             Place::At { rate, section, .. } => {
-                // The host does not run the blocks of its sub rates separately; they are part of
+                // The host does not run the blocks of its subrates separately; they are part of
                 // its steps.
                 let is_nested = self.facts.tree.loop_rate(rate) != self.root;
                 let outside = !is_nested && matches!(section, Section::Nest | Section::Done);

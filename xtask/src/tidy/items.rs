@@ -12,7 +12,7 @@ pub fn hold(sources: &Sources, held: &mut Held) {
     for source in sources.rust().filter(|source| source.is_product()) {
         for (line, name) in broken(&source.text) {
             count += 1;
-            if count <= 10 {
+            if count <= 200 {
                 println!("first sentence: {}:{line}: {name}", source.path);
             }
         }

@@ -145,7 +145,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Returns whether a variable counts the admitted elements of a sub rate, from zero on.
+    /// Returns whether a variable counts the admitted elements of a subrate, from zero on.
     fn counts(&self, v: Var) -> bool {
         let program = self.shape.program;
         let is_count =

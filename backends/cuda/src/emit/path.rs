@@ -131,7 +131,7 @@ impl Emit<'_> {
         unless.var().is_some_and(|v| known.contains_key(&v))
     }
 
-    /// Returns whether a sub rate has nothing to write, if only some statements are.
+    /// Returns whether a subrate has nothing to write, if only some statements are.
     pub(super) fn is_idle(&self, rate: RateId) -> bool {
         let program = self.shape.program;
         let within = |g: &GroupId| program.is_within(self.shape.group(*g).step, rate);
@@ -239,7 +239,7 @@ impl Emit<'_> {
                     self.block(root, stage, Section::Yield);
                 }
                 Part::Child(child) if child == rate => break,
-                // Values computed in a sub rate stay in it.
+                // Values computed in a subrate stay in it.
                 Part::Child(_) => {}
             }
         }

@@ -84,7 +84,7 @@ impl Scopes {
     /// arrives.
     pub fn committed(&self, from: Place, to: Place) -> Vec<u32> {
         let inside = self.innermost(to);
-        // A sub rate's guard is in the middle of an iteration. It has no `done`.
+        // A subrate's guard is in the middle of an iteration. It has no `done`.
         let arrived = match to {
             Place::At {
                 rate,

@@ -1,11 +1,11 @@
-//! Clustering: partitions the graph into an ordered schedule of loops.
+//! Clustering: partitions the graph into ordered loops, the plan.
 //!
 //! A node can join a loop under two conditions. First, the loop must have the node's class: as its
 //! root, through the generator of that class, or through the lengths of its segments. Second,
 //! earlier loops must have computed all data that the node needs *before* the loop starts. Such
 //! data are the delayed scalars that its closure captures, arrays read at random, and the base of a
 //! scatter. A node's inputs may be produced in the same loop (fused) or in an earlier one
-//! (manifest). Every edge leads to the same loop or to a later one, so the schedule is acyclic.
+//! (manifest). Every edge leads to the same loop or to a later one, so the plan is acyclic.
 //!
 //! For example, `xs.map(f).filter(p).sum()` is one loop. In `xs.map(|x| x / &total)`, the closure
 //! captures `total = xs.sum()`, so an earlier loop must compute the sum.

@@ -79,7 +79,7 @@ pub struct Explanation {
     pub clustering: Clustering,
     /// The cost of the schedule at nominal lengths, which the clustering minimises.
     pub cost: Cost,
-    /// A lower bound on the cost of every schedule. If it equals the cost, no schedule is better.
+    /// A lower bound on the cost of every schedule. If it equals the cost, no plan is better.
     pub bound: Cost,
     /// Rewrites of folds and scans of rows that were done, or rejected by their cost.
     pub rewrites: Vec<Rewritten>,

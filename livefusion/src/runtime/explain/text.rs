@@ -120,7 +120,7 @@ impl Explanation {
         let (cost, bound) = (self.cost, self.bound);
         write!(f, "  {} clustering: ", self.clustering)?;
         if cost == bound {
-            writeln!(f, "proven, no schedule is better")
+            writeln!(f, "proven, no plan is better")
         } else if cost.bytes > bound.bytes {
             let gap = 100.0 * (cost.bytes - bound.bytes) as f64 / cost.bytes as f64;
             writeln!(f, "not proven, a schedule could cost up to {gap:.1} % less")

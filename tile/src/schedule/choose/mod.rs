@@ -282,7 +282,7 @@ fn partition(region: &Region, inner_loop: &InnerLoop, aim: Aim) -> Option<Schedu
     fits.then(|| with(region, &schedule, inner_loop.rate, Decision::Partition))?
 }
 
-/// Lists the sub rates of an innermost loop with the steps that enter them.
+/// Lists the subrates of an innermost loop with the steps that enter them.
 fn subs(region: &Region, inner_loop: &InnerLoop) -> Vec<(usize, RateId)> {
     let steps = inner_loop.steps.iter().enumerate();
     let entered = steps.filter_map(|(k, step)| match step {
@@ -295,8 +295,8 @@ fn subs(region: &Region, inner_loop: &InnerLoop) -> Vec<(usize, RateId)> {
 /// Preferred admission for vectors: compaction needs no second test; updates need a mask.
 const SIDE_BY_SIDE: [Admit; 2] = [Admit::Compact, Admit::Mask];
 
-/// Extends the schedule so that each sub rate of a vectorised loop admits in the first legal way.
-/// The result is none if a sub rate has no legal way.
+/// Extends the schedule so that each subrate of a vectorised loop admits in the first legal way.
+/// The result is none if a subrate has no legal way.
 fn admitting(
     region: &Region,
     inner_loop: &InnerLoop,
@@ -367,7 +367,7 @@ fn in_turns(
     more.unwrap_or(schedule)
 }
 
-/// Tells whether a sub rate only does cheap computations, updates, and stores at its own count.
+/// Tells whether a subrate only does cheap computations, updates, and stores at its own count.
 fn needs_no_branch(region: &Region, inner_loop: &InnerLoop, enter: usize) -> bool {
     let inside: Vec<_> = (inner_loop.all_tops())
         .filter(|s| s.sub == Some(enter) && s.step != enter)
