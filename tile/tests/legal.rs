@@ -561,6 +561,7 @@ fn every_rule_has_a_case() {
     let sources = [
         include_str!("../src/schedule/legal.rs"),
         include_str!("../src/schedule/legal/runs.rs"),
+        include_str!("../src/schedule/legal/vectors.rs"),
     ];
     let of_threads = [
         include_str!("../src/threads/mod.rs"),

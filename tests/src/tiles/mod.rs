@@ -5,10 +5,12 @@
 //! of the two.
 
 mod draw;
+mod drawn;
 mod mutants;
 mod world;
 
-pub use draw::{Drawn, draw};
+pub use draw::draw;
+pub use drawn::Drawn;
 pub use mutants::mutant;
 
 use crate::rng::Rng;

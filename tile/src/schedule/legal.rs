@@ -1,24 +1,20 @@
 //! Legality: whether decisions keep the Loop's meaning.
 
 mod runs;
+mod vectors;
 
-use super::writes::{at_count, in_row, in_step, near, packs};
-use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, MAX_UNROLL_JAM, Schedule};
+use super::writes::{in_step, near, packs};
+use super::{Admit, Decision, MAX_STREAMED, MAX_UNROLL_JAM, Schedule};
 use crate::region::zip::{Side, Zip, ZipParts};
-use crate::region::{Access, InnerLoop, Region, Role, Statement, Step};
+use crate::region::{Access, InnerLoop, Region, Step};
 use crate::threads::{self, shape::Refusal};
-use livefusion_backend::facts;
-use loop_lang::ir::{Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
+use loop_lang::ir::{RateId, RateKind, StmtKind, Var};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The maximum number of lanes that are stored one by one.
-const MAX_LINKS: u32 = 16;
 /// The maximum size of a zip's buffers in bytes: they are on the stack and should stay in the L1
 /// cache.
 const MAX_BUFFERED: u64 = 32 << 10;
-/// The maximum nesting depth of regions that vectors compute.
-const MAX_DEPTH: usize = 16;
 
 /// Describes an illegal decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -158,7 +154,9 @@ pub(super) fn allows(
     }
     let answer = match decision {
         Decision::Vectorise { lanes, unroll } => match region.inner_loop(rate) {
-            Some(inner_loop) => side_by_side(region, schedule, inner_loop, (lanes, unroll)),
+            Some(inner_loop) => {
+                vectors::side_by_side(region, schedule, inner_loop, (lanes, unroll))
+            }
             None => Err("the rate is no innermost loop"),
         },
         Decision::FastMinMax => match region.inner_loop(rate) {
@@ -360,7 +358,8 @@ fn admits(
                 return Err("it writes elsewhere than at its count");
             }
             StmtKind::Scan { group, .. }
-                if how != Admit::Branch && (lanes == 1 || !is_recurrent(region, *group)) =>
+                if how != Admit::Branch
+                    && (lanes == 1 || !vectors::is_recurrent(region, *group)) =>
             {
                 return Err("it scans, which has no mask");
             }
@@ -371,158 +370,4 @@ fn admits(
         }
     }
     Ok(())
-}
-
-/// Checks whether several steps of an innermost loop may be vectorised.
-fn side_by_side(
-    region: &Region,
-    schedule: &Schedule,
-    inner_loop: &InnerLoop,
-    (lanes, unroll): (u32, u32),
-) -> Result<(), &'static str> {
-    if !lanes.is_power_of_two() || lanes > MAX_LANES {
-        return Err("lanes are a power of two, from 2 to 64");
-    }
-    if !unroll.is_power_of_two() || unroll > MAX_UNROLL {
-        return Err("vectors in a turn, or steps, are a power of two, at most 32");
-    }
-    if lanes == 1 {
-        // In the Loop's order.
-        let mut nests = region.nests().iter();
-        return match unroll {
-            1 => Err("a turn of one step"),
-            _ if nests.any(|n| n.inner.contains(&inner_loop.rate)) => {
-                Err("segments go step by step, or in vectors")
-            }
-            _ => Ok(()),
-        };
-    }
-    region.flags(inner_loop)?;
-    for s in &inner_loop.statements {
-        match &s.stmt.kind {
-            StmtKind::WriteArray(a, index, _) => {
-                let how = s.sub.and_then(|step| match inner_loop.steps[step] {
-                    Step::Enter(i) => region.rate_of_block(i),
-                    _ => None,
-                });
-                let compact = how.is_some_and(|r| schedule.admits(r) == Admit::Compact);
-                let packed = compact && packs(region, inner_loop, (*a, *index), s.sub);
-                let partition = s.sub.is_none() && s.top && schedule.partitions(inner_loop.rate);
-                let near = || partition && near(region, inner_loop, *a, *index);
-                let counted = s.sub.is_none() && at_count(region, inner_loop, (*a, *index), None);
-                let in_step = in_step(region, inner_loop, *a, *index);
-                let in_row = || in_row(region, inner_loop, *a, *index);
-                if !in_step && !packed && !counted && !near() && !in_row() {
-                    return Err("it writes elsewhere than at the counter, or packed at a count");
-                }
-                let array = region.owner(*a);
-                let mut reads = inner_loop
-                    .accesses
-                    .iter()
-                    .filter(|x| x.array == array && x.is_read);
-                if reads.any(|x| packed || counted || x.index != *index) {
-                    return Err("it reads elements that other steps write");
-                }
-            }
-            StmtKind::ScatterArray {
-                arrays, combine, ..
-            } => joins_lane_by_lane(region, inner_loop, s.id, (arrays, *combine))?,
-            StmtKind::Scan { group, .. } if !is_recurrent(region, *group) => {
-                scans_a_block(region, inner_loop, s, *group)?;
-            }
-            _ => {}
-        }
-    }
-    for role in inner_loop.roles.values() {
-        match role {
-            Role::Scan(block) if !matches!(*block, 1) && *block != lanes => {
-                return Err("vectors are no blocks of a scan");
-            }
-            Role::Lanes(of) if of % lanes != 0 => {
-                return Err("vectors have more lanes than a group");
-            }
-            _ => {}
-        }
-    }
-    if region.recurrence(inner_loop)?.is_some() {
-        if lanes > MAX_LINKS {
-            return Err("what goes from one step to the next is written for each lane");
-        }
-        if schedule.partitions(inner_loop.rate) {
-            return Err("what goes from one step to the next, in cases");
-        }
-    }
-    let deep = (inner_loop.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
-    match deep {
-        true => Err("its arms are nested too deep"),
-        false => Ok(()),
-    }
-}
-
-/// Checks whether steps may be vectorised around a scatter. The lanes scatter in order, and nothing
-/// else observes that order.
-fn joins_lane_by_lane(
-    region: &Region,
-    inner_loop: &InnerLoop,
-    id: usize,
-    (arrays, by): (&[Var], Option<Combine>),
-) -> Result<(), &'static str> {
-    let ([array], None | Some(Combine::Op(_))) = (arrays, by) else {
-        return Err("it joins onto several arrays, or by a function");
-    };
-    let owner = region.owner(*array);
-    let joins = |s: &&Statement| match &s.stmt.kind {
-        StmtKind::ScatterArray { arrays, .. } => {
-            s.id != id && arrays.iter().any(|a| region.owner(*a) == owner)
-        }
-        _ => false,
-    };
-    let accessed = inner_loop.accesses.iter().any(|a| a.array == owner);
-    match accessed || inner_loop.statements.iter().any(|s| joins(&s)) {
-        true => Err("it joins onto elements that it uses in another way, too"),
-        false => Ok(()),
-    }
-}
-
-/// Checks whether a scan may process a block at a time: all elements are known before it, and one
-/// operator combines them.
-fn scans_a_block(
-    region: &Region,
-    inner_loop: &InnerLoop,
-    scan: &Statement,
-    group: GroupId,
-) -> Result<(), &'static str> {
-    let group = &region.program.groups[group.index()];
-    let ([v], Some(Combine::Op(_))) = (&group.vars[..], group.combine) else {
-        return Err("it scans several variables, or by a function");
-    };
-    let mut waits = false;
-    for i in inner_loop.blocks() {
-        facts::each_leaving_use(region.facts.blocks[i].block, &mut |u| waits |= u == *v);
-    }
-    for s in &inner_loop.statements[..=scan.id] {
-        facts::each_use(s.stmt, &mut |u| waits |= u == *v);
-    }
-    match waits {
-        true => Err("it reads what a scan has come to before that goes on"),
-        false => Ok(()),
-    }
-}
-
-/// Tells whether a scan is a serial recurrence over elements.
-fn is_recurrent(region: &Region, group: GroupId) -> bool {
-    region.program.groups[group.index()].order == Order::Prefix(1)
-}
-
-/// Returns how deep a statement's regions are nested.
-fn depth(s: &loop_lang::ir::Stmt) -> usize {
-    let mut deepest = 0;
-    let mut open = vec![(s, 0)];
-    while let Some((s, at)) = open.pop() {
-        deepest = deepest.max(at);
-        for inner in loop_lang::walk::regions(&s.kind).into_iter().flatten() {
-            open.push((inner, at + 1));
-        }
-    }
-    deepest
 }

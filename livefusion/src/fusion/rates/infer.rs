@@ -252,11 +252,8 @@ impl Inference<'_> {
 
     fn sub(&mut self, parent: ClassId, by: Selector) -> ClassId {
         // Parents may have been unified since.
-        let known = self.subs.get(&by).into_iter().flatten().copied();
-        if let Some(c) = known
-            .into_iter()
-            .find(|c| self.rates.parent(*c) == Some(parent))
-        {
+        let mut known = self.subs.get(&by).into_iter().flatten().copied();
+        if let Some(c) = known.find(|c| self.rates.parent(*c) == Some(parent)) {
             return c;
         }
         let class = self.rates.new_class(ClassKind::Sub(parent, by));
@@ -296,11 +293,8 @@ impl Inference<'_> {
         // One array of lengths may be read at the rates of several classes. Each has its own class
         // of elements.
         let parent = self.class(lengths);
-        let known = self.nested.get(&field).into_iter().flatten();
-        if let Some(c) = known
-            .copied()
-            .find(|c| self.rates.parent(*c) == Some(parent))
-        {
+        let mut known = self.nested.get(&field).into_iter().flatten().copied();
+        if let Some(c) = known.find(|c| self.rates.parent(*c) == Some(parent)) {
             return self.rates.find(c);
         }
         let class = self.rates.new_class(ClassKind::Nested(parent, field));

@@ -229,13 +229,13 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "vectors need not be blocks",
-        file: "schedule/legal.rs",
+        file: "schedule/legal/vectors.rs",
         sound: "Role::Scan(block) if !matches!(*block, 1) && *block != lanes => {",
         faulty: "Role::Scan(block) if !matches!(*block, 1) && *block > 64 => {",
     },
     Fault {
         what: "a block does not wait for what it reads",
-        file: "schedule/legal.rs",
+        file: "schedule/legal/vectors.rs",
         sound: "facts::each_use(s.stmt, &mut |u| waits |= u == *v);",
         faulty: "let _ = s;",
     },
@@ -247,7 +247,7 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "lanes are joined onto elements that something else looks at",
-        file: "schedule/legal.rs",
+        file: "schedule/legal/vectors.rs",
         sound: "match accessed || inner_loop.statements.iter().any(|s| joins(&s)) {",
         faulty: "match accessed && inner_loop.statements.iter().any(|s| joins(&s)) {",
     },

@@ -43,7 +43,7 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "lanes read elements that other lanes write",
-        file: "schedule/legal.rs",
+        file: "schedule/legal/vectors.rs",
         sound: "reads.any(|x| packed || counted || x.index != *index)",
         faulty: "reads.any(|_| packed || counted)",
     },

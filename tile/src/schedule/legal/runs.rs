@@ -1,6 +1,6 @@
 //! Legality of runs side by side.
 
-use super::{MAX_DEPTH, depth};
+use super::vectors::{MAX_DEPTH, depth};
 use crate::lower::ACROSS;
 use crate::region::{InnerLoop, Region, Statement};
 use crate::schedule::{Decision, MAX_RUNS, Schedule};
