@@ -184,7 +184,7 @@ fn of_segments_the_longest_is_kept_and_not_cleared() -> Result<()> {
 }
 
 #[test]
-fn rows_longer_than_a_chunk_are_handed_on_across_it() -> Result<()> {
+fn rows_longer_than_a_chunk_are_contracted_across_it() -> Result<()> {
     for (rows, columns) in [(3, 20_000), (50, 1000), (1, 9), (400, 10), (5, 1), (4, 0)] {
         let xs = numbers(rows * columns);
         let mut expected = Vec::new();
@@ -214,7 +214,7 @@ fn rows_longer_than_a_chunk_are_handed_on_across_it() -> Result<()> {
 }
 
 #[test]
-fn handed_array_that_is_a_result_is_kept_whole() -> Result<()> {
+fn contracted_array_that_is_a_result_is_kept_whole() -> Result<()> {
     let m = Array::from(numbers(60)).reshape((6, 10));
     let doubled = m.map(|x| x * 2);
     let sums = doubled.along(1).sum();
@@ -237,7 +237,7 @@ fn handed_array_that_is_a_result_is_kept_whole() -> Result<()> {
 }
 
 #[test]
-fn handed_array_of_a_filter_and_its_tags() -> Result<()> {
+fn contracted_array_of_a_filter_and_its_tags() -> Result<()> {
     let (_, rows) = uneven();
     let expected = rows.iter().flat_map(|row| {
         let odd: Vec<i64> = row.iter().map(|x| x * 3).filter(|x| x % 2 != 0).collect();

@@ -189,10 +189,10 @@ fn a_report_says_what_both_ways_cost() -> Result<()> {
     assert_eq!(cost, Some((1024 * (8 + 2), 512 * (16 + 8))));
     let report = explained.to_string();
     assert!(
-        report.contains("10240 bytes' worth at nominal lengths, 12288 to keep it"),
+        report.contains("10240 bytes' worth at nominal lengths, 12288 to store it"),
         "{report}"
     );
-    assert!(report.contains(", again"), "{report}");
+    assert!(report.contains(", rematerialised"), "{report}");
     // Only the sum crosses loops.
     let between = report
         .split("between loops:")

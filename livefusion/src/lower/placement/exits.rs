@@ -8,8 +8,8 @@
 //! fused into the loop. For example, in a loop of `xs.map(f).take_while(p).sum()` and `xs.max()`,
 //! `map(f)` is guarded.
 
-mod apart;
 mod demand;
+mod guarded;
 
 use super::{Act, Context, Opening, Placer, Point};
 use crate::ast::Kind;
@@ -18,13 +18,13 @@ use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
 use crate::lower::scope::LoopScope;
 use crate::sharing::{FieldRef, NodeId};
-use apart::GuardedCombs;
 use demand::{FieldDemand, Needed, by_field, only};
+use guarded::GuardedCombs;
 use loop_lang::ir::RateId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-pub use apart::Lives;
+pub use guarded::Lives;
 
 /// Holds the demand on each combinator of a loop.
 #[derive(Default)]
@@ -41,7 +41,7 @@ pub struct Exits {
     /// The loop's combinators with an early exit.
     ends: FxHashSet<NodeId>,
     /// The combinators that need a liveness guard, because others continue.
-    apart: GuardedCombs,
+    guarded: GuardedCombs,
     /// Combinators without a consumer. They may still be counted.
     undemanded: FxHashSet<NodeId>,
     /// Combinators that have no consumer and are not counted.
@@ -204,13 +204,13 @@ impl Exits {
         exits.undemanded = in_steps.filter(|id| !is_demanded(id)).copied().collect();
         let idle = |id: &&NodeId| loop_demand.fields.counted(**id) == Needed::Never;
         exits.idle = exits.undemanded.iter().filter(idle).copied().collect();
-        exits.apart = GuardedCombs::of(scope, &here, &demand, &exits, earlier);
+        exits.guarded = GuardedCombs::of(scope, &here, &demand, &exits, earlier);
         exits
     }
 
     /// Returns the number of live sets, earlier phases included.
     pub fn lives(&self, earlier: u32) -> u32 {
-        earlier + self.apart.count()
+        earlier + self.guarded.count()
     }
 
     /// The combinator that ends a class.
@@ -227,12 +227,12 @@ impl Exits {
 
     /// Returns the class of which a live set's subrate is an instance.
     pub fn top(&self, lives: Lives) -> Option<ClassId> {
-        self.apart.top(lives)
+        self.guarded.top(lives)
     }
 
     /// Returns the live set that guards a node, if others continue.
     pub fn alone(&self, id: NodeId) -> Option<Lives> {
-        self.apart.node(id)
+        self.guarded.node(id)
     }
 
     /// The live set that guards a field of a node with separate fields. The outer `None` means that
@@ -240,7 +240,7 @@ impl Exits {
     fn field_alone(&self, field: FieldRef) -> Option<Option<Lives>> {
         match self.ends.is_empty() {
             true => Some(None),
-            false => self.apart.field(field),
+            false => self.guarded.field(field),
         }
     }
 }
@@ -343,7 +343,7 @@ impl Placer<'_> {
         class: ClassId,
         needs: &[Point],
     ) -> Lower<Point> {
-        let around = self.exits().apart.around(&self.scope, lives);
+        let around = self.exits().guarded.around(&self.scope, lives);
         let inside = self.go_inside(around.map(Context::While));
         let point = self.point_for_child(id, class, needs);
         self.go_inside(inside);
@@ -406,7 +406,7 @@ impl Placer<'_> {
         for id in all.filter(here) {
             let rate = tree.rate(id);
             if let Opening::While(lives) = rate.opening {
-                let classes = self.exits().apart.classes(lives).iter();
+                let classes = self.exits().guarded.classes(lives).iter();
                 let any = classes.map(|c| self.ends_around(*c)).collect();
                 leaves.push((id, any));
                 continue;

@@ -125,7 +125,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what exits share with others runs as long as any of them does",
-        file: "lower/placement/exits/apart.rs",
+        file: "lower/placement/exits/guarded.rs",
         sound: "if !self.sets.contains(&new) { self.sets.push(new); }",
         faulty: "match self.sets.iter_mut().find(|s| s.iter().any(|c| new.contains(c))) { Some(s) => s.extend(new), None => self.sets.push(new) }",
     },

@@ -54,7 +54,7 @@ impl GuardedCombs {
         earlier: u32,
     ) -> GuardedCombs {
         let rates = &scope.plan.rates;
-        let mut apart = GuardedCombs {
+        let mut guarded = GuardedCombs {
             earlier,
             ..GuardedCombs::default()
         };
@@ -83,18 +83,18 @@ impl GuardedCombs {
             for f in 0..count {
                 let needed = demand.fields.get(&(*id, f));
                 add(Some(f), needed);
-                apart.fields.extend(needed.map(|_| ((*id, f), None)));
+                guarded.fields.extend(needed.map(|_| ((*id, f), None)));
             }
         }
         for run in &runs {
             let mut all = longer(scope, exits, &run.lives);
             let lives = all.find(|lives| !is_left(scope, exits, run.own, lives));
-            lives.into_iter().for_each(|lives| apart.add(lives));
+            lives.into_iter().for_each(|lives| guarded.add(lives));
         }
         for run in runs {
-            apart.place(scope, run);
+            guarded.place(scope, run);
         }
-        apart
+        guarded
     }
 
     /// Adds a live set.
