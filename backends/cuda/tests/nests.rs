@@ -21,12 +21,12 @@ const REFUSED: &[(&str, &str)] = &[
         "the sides of `zip_shortest` advance differently",
     ),
     (
-        "chunkable_cursor_of_segments",
-        "the sides of `zip_shortest` advance differently",
-    ),
-    (
         "chunkable_contracted_early",
         "`map` writes at indices that may repeat",
+    ),
+    (
+        "chunkable_cursor_of_segments",
+        "the sides of `zip_shortest` advance differently",
     ),
     (
         "chunkable_rows_by_others",
