@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Holds the types of an element's fields.
 ///
@@ -271,8 +271,17 @@ impl Capture {
 /// Represents a traced closure by parameters, terms and results.
 ///
 /// Clones share their parts until one is changed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Body(Arc<Parts>);
+
+/// The body without parts. It is shared, so taking the body of a dropped node allocates nothing.
+static EMPTY: LazyLock<Body> = LazyLock::new(|| Body::from(Parts::default()));
+
+impl Default for Body {
+    fn default() -> Body {
+        EMPTY.clone()
+    }
+}
 
 /// Holds the parts of a body.
 #[derive(Clone, Debug, Default)]

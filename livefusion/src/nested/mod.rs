@@ -342,9 +342,6 @@ impl<T: Elt> Nested<T> {
     ///
     /// # Errors
     /// As for [`Segmented::to_vecs`].
-    ///
-    /// # Errors
-    /// As of [`Segmented::to_vecs`].
     pub fn to_vecs(&self) -> Result<Vec<Vec<Vec<T>>>> {
         let counts = self.lengths().to_vecs()?;
         let mut segments = self.segments.to_vecs()?.into_iter();
