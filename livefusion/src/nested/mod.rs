@@ -100,7 +100,7 @@ impl Builder {
     ///
     /// ```
     /// use livefusion::ast::Builder;
-    /// use livefusion::nested::{OfAll, Part};
+    /// use livefusion::nested::{OfAll, SegmentPart};
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
     /// let b = Builder::named("map_segments");
