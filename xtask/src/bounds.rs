@@ -11,8 +11,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// Prints a count and its bound.
-    pub fn hold(&mut self, name: &str, count: usize) {
+    /// Prints a count and its bound. Returns whether the count is within it.
+    pub fn hold(&mut self, name: &str, count: usize) -> bool {
         let bound = bound(name);
         let note = match bound {
             None => "has no bound",
@@ -22,9 +22,11 @@ impl Held {
         };
         let shown = bound.map_or("-".to_string(), |bound| bound.to_string());
         println!("{name:44} {count:>7} of {shown:>7}  {note}");
-        if bound.is_none_or(|bound| count > bound) {
+        let is_within = bound.is_some_and(|bound| count <= bound);
+        if !is_within {
             self.broken.push(name.to_string());
         }
+        is_within
     }
 
     /// Fails if a count exceeded its bound.

@@ -6,18 +6,18 @@ use crate::bounds::Held;
 /// Words in a first sentence.
 const LONG: usize = 14;
 
-/// Holds how many public items begin otherwise, and prints where the first few are.
+/// Holds how many public items begin otherwise. Prints them if there are too many.
 pub fn hold(sources: &Sources, held: &mut Held) {
-    let mut count = 0;
-    for source in sources.rust().filter(|source| source.is_product()) {
-        for (line, name) in broken(&source.text) {
-            count += 1;
-            if count <= 200 {
-                println!("first sentence: {}:{line}: {name}", source.path);
-            }
-        }
+    let product = sources.rust().filter(|source| source.is_product());
+    let found: Vec<String> = product
+        .flat_map(|source| {
+            let place = |(line, name)| format!("{}:{line}: {name}", source.path);
+            broken(&source.text).into_iter().map(place)
+        })
+        .collect();
+    if !held.hold("public items with another first sentence", found.len()) {
+        found.iter().for_each(|place| println!("  {place}"));
     }
-    held.hold("public items with another first sentence", count);
 }
 
 /// The documented public items of a text that break the rule: line and name of each.
