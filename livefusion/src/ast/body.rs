@@ -101,6 +101,19 @@ impl BodyBuilder {
         self.malformed(Ty::U64, "a parameter of the body", got)
     }
 
+    /// Returns the first parameters, of these types, which depend on a nonzero number.
+    ///
+    /// So a computation can depend on a check whose result is a length.
+    pub(crate) fn all_if_nonzero(&mut self, n: TermId, types: &[Ty]) -> Vec<TermId> {
+        let zero = self.lit(Const::u64(0));
+        let is_there = self.op(Op::Ne, &[n, zero]);
+        let of = |(k, ty): (u32, &Ty)| {
+            let (x, none) = (self.param(k), self.lit(Const::zero(*ty)));
+            self.cond(is_there, x, none)
+        };
+        (0..).zip(types).map(of).collect()
+    }
+
     /// Adds a constant.
     pub fn lit(&mut self, c: Const) -> TermId {
         self.term(Term::Lit(Const::new(c.ty, c.bits)), c.ty)

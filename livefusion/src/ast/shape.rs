@@ -28,6 +28,9 @@ impl Axis {
         let (Kind::Generate(_, body) | Kind::Expand(body)) = &lengths.kind else {
             return None;
         };
+        if *lengths.types != [Ty::U64] {
+            return None;
+        }
         match body.terms.get(body.results.first()?.index())?.term {
             Term::Lit(n) => Some(Axis::from(n.bits)),
             Term::Scalar { capture, field: 0 } => {
@@ -36,6 +39,11 @@ impl Axis {
             }
             _ => None,
         }
+    }
+
+    /// Returns the common lengths of two descriptors, if each has one by construction.
+    pub(crate) fn of_both(a: &Arc<Node>, b: &Arc<Node>) -> Option<[Axis; 2]> {
+        Some([Axis::of_rows(a)?, Axis::of_rows(b)?])
     }
 
     /// Returns the delayed scalar.
@@ -59,6 +67,14 @@ impl Axis {
     /// They are the same number or the same delayed scalar.
     pub fn is(&self, other: &Axis) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.known().is_some() && self.known() == other.known()
+    }
+
+    /// Adds the length to a body: a constant if it is known.
+    pub(crate) fn number(&self, b: &mut BodyBuilder) -> TermId {
+        match self.known() {
+            Some(n) => b.lit(Const::u64(n)),
+            None => self.term(b),
+        }
     }
 
     /// Adds the length to a body as a term.
@@ -259,7 +275,7 @@ impl Builder {
         Some(fitted.collect())
     }
 
-    /// Checks an array against another shape: a length depends on the equality of all axes.
+    /// Checks an array against another shape: its elements depend on the equality of all axes.
     fn held_against(self, array: &Arc<Node>, own: &Shape, expected: &Shape) -> Arc<Node> {
         let mut b = BodyBuilder::new(&[]);
         b.locate(Some(self.loc()));
@@ -270,7 +286,11 @@ impl Builder {
             all = b.op(Op::Mul, &[all, agreed]);
         }
         let size = self.compute(b.finish(&[all]));
-        let held = self.held(&self.reshape(array, None), Len::Delayed(size));
+        // An array with an element has a size other than 0.
+        let mut b = BodyBuilder::new(&array.types);
+        let size = b.locate(Some(self.loc())).scalar(&size, 0);
+        let held = b.all_if_nonzero(size, &array.types);
+        let held = self.map(&[self.reshape(array, None)], b.finish(&held));
         self.reshape(&held, Some(own.clone()))
     }
 

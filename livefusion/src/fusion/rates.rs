@@ -28,10 +28,8 @@
 
 mod columns;
 mod infer;
-mod lengths;
 
 pub use infer::infer;
-pub use lengths::{Pattern, known_lengths, length_pattern};
 
 use super::phases::Families;
 use super::sides::Side;

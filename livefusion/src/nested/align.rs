@@ -4,7 +4,7 @@ use super::lift::{Lift, Lifted, Rows, SharedNode};
 use super::reads::{BodyPlace, Reads};
 use crate::array::by;
 use crate::ast::{
-    Assert, Axis, Body, BodyBuilder, Builder, Fold, Len, Node, Term, TermId, Types, identity,
+    Assert, Axis, Body, BodyBuilder, Builder, Fold, Len, Node, TermId, Types, identity,
     levels,
 };
 use crate::over::Domain;
@@ -25,7 +25,12 @@ impl Lift {
             Lifted::Rows(rows) => rows,
             Lifted::Same(node) | Lifted::Each(node) => {
                 let lengths = self.constant_len(b, &node);
-                let data = self.aligned(b, &Lifted::Same(node), &lengths);
+                let key = SharedNode::Again(Arc::as_ptr(&node));
+                let data = self.once(key, &[&node], |lift| match uniform(b, &node) {
+                    // Descriptors of equal rows stay such descriptors.
+                    Some(one) => b.expand(&lengths, &[], one),
+                    None => lift.aligned(b, &Lifted::Same(node.clone()), &lengths),
+                });
                 Rows { lengths, data }
             }
         }
@@ -103,7 +108,13 @@ impl Lift {
         lengths: &Arc<Node>,
     ) -> Arc<Node> {
         match lifted {
-            Lifted::Rows(rows) if Arc::ptr_eq(&rows.lengths, lengths) => rows.data.clone(),
+            Lifted::Rows(rows) if are_alike(&rows.lengths, lengths) => rows.data.clone(),
+            Lifted::Rows(rows) if let Some(both) = Axis::of_both(&rows.lengths, lengths) => {
+                match self.agreed_once(builder, &both, Assert::Equal) {
+                    Some(checked) => masked_by(builder, &rows.data, &checked),
+                    None => rows.data.clone(),
+                }
+            }
             Lifted::Rows(rows) => {
                 let both = [rows.lengths.clone(), lengths.clone()];
                 let checked = asserted(builder, Assert::Equal, &both);
@@ -111,7 +122,19 @@ impl Lift {
                 masked(builder, &rows.data, &checked)
             }
             Lifted::Same(array) | Lifted::Each(array) => {
+                if let Some((outer, inner)) = levels(lengths)
+                    && let Some(rows) = self.rows_again(builder, array, outer, inner)
+                {
+                    return rows;
+                }
                 let own = self.constant_len(builder, array);
+                if let Some(both) = Axis::of_both(&own, lengths) {
+                    let read = self.read_again(builder, array, lengths);
+                    return match self.agreed_once(builder, &both, Assert::Equal) {
+                        Some(checked) => masked_by(builder, &read, &checked),
+                        None => read,
+                    };
+                }
                 let mut values = Vec::new();
                 let mut params = vec![Ty::U64];
                 if !Arc::ptr_eq(&own, lengths) {
@@ -132,6 +155,46 @@ impl Lift {
                 builder.expand(lengths, &values, b.finish(&fields))
             }
         }
+    }
+
+    /// Reads an array from its begin for each segment.
+    fn read_again(&self, builder: Builder, array: &Arc<Node>, lengths: &Arc<Node>) -> Arc<Node> {
+        let mut b = BodyBuilder::new(&[Ty::U64]);
+        b.locate(Some(builder.loc()));
+        let at = b.param(0);
+        let fields = 0..array.types.len() as u32;
+        let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
+        builder.expand(lengths, &[], b.finish(&fields))
+    }
+
+    /// Whether there are no segments.
+    fn is_empty(&self, builder: Builder, b: &mut BodyBuilder) -> TermId {
+        let segments = match self.segments.known_len() {
+            Some(n) => b.lit(Const::u64(n)),
+            None => b.scalar(&builder.len(&self.segments), 0),
+        };
+        let none = b.lit(Const::u64(0));
+        b.op(Op::Eq, &[segments, none])
+    }
+
+    /// Checks two lengths that all segments have, once. Returns the checked length, or none if they
+    /// are certainly equal. Without segments there is no check.
+    fn agreed_once(
+        &self,
+        builder: Builder,
+        [own, expected]: &[Axis; 2],
+        assert: Assert,
+    ) -> Option<Arc<Node>> {
+        if own.is(expected) {
+            return None;
+        }
+        let mut b = BodyBuilder::new(&[]);
+        b.locate(Some(builder.loc()));
+        let [own, expected] = [own, expected].map(|axis| axis.number(&mut b));
+        let checked = b.ensure(assert, &[own, expected]);
+        let (is_empty, none) = (self.is_empty(builder, &mut b), b.lit(Const::u64(0)));
+        let checked = b.cond(is_empty, none, checked);
+        Some(builder.compute(b.finish(&[checked])))
     }
 
     /// Repeats each segment's value for each of its elements.
@@ -162,8 +225,26 @@ impl Lift {
         self.once(
             SharedNode::Offsets(Arc::as_ptr(&rows.lengths), Arc::as_ptr(&rows.data)),
             &[&rows.lengths, &rows.data],
-            |_| builder.offsets_within(&rows.lengths, &rows.data),
+            |lift| {
+                let of_rows = lift.offsets_of_rows(builder, rows);
+                of_rows.unwrap_or_else(|| builder.offsets_within(&rows.lengths, &rows.data))
+            },
         )
+    }
+
+    /// The offset of each row, for rows of one length that lie within their data for certain.
+    fn offsets_of_rows(&self, builder: Builder, rows: &Rows) -> Option<Arc<Node>> {
+        let length = Axis::of_rows(&rows.lengths)?;
+        let (count, all) = (rows.lengths.known_len()?, rows.data.known_len()?);
+        let fits = count.checked_mul(length.known()?)? <= all;
+        fits.then(|| {
+            let mut b = BodyBuilder::new(&[Ty::U64]);
+            b.locate(Some(builder.loc()));
+            let (row, first) = (b.param(0), b.lit(Const::u64(0)));
+            let length = length.term(&mut b);
+            let begin = b.flat(row, first, length);
+            builder.map(&[builder.places(&rows.lengths)], b.finish(&[begin]))
+        })
     }
 
     /// The lengths of slices, each checked to be inside of its array.
@@ -179,58 +260,57 @@ impl Lift {
         let more = b.op(Op::Sub, &[inside, start]);
         let len = b.op(Op::Add, &[len, more]);
         let body = b.finish(&[len]);
-        if let Some(one) = self.of_all_alike(builder, &reads, &body) {
-            return one;
-        }
-        if reads.is_empty() {
-            let len = builder.compute(body);
-            return self.constant_scalar(builder, &len);
-        }
-        builder.map(&reads.columns, body)
+        self.mapped(builder, &reads, body)
     }
 
     /// The result of a body without parameters, for each segment.
     pub(super) fn computed_each(&mut self, b: Builder, body: &Body) -> Arc<Node> {
         let reads = self.reads(b, &[body], &BodyPlace::Segment);
         let body = reads.behind(body, &[]);
-        self.of_all_alike(b, &reads, &body)
-            .unwrap_or_else(|| b.map(&reads.columns, body))
+        self.mapped(b, &reads, body)
     }
 
-    /// The result of a body that reads only lengths of rows. All segments have the same lengths
-    /// there, so one number is computed once. Then all result lengths are known to be equal. If
-    /// there are no segments, trapping code is skipped.
+    /// The results of a body of extra parameters.
+    fn mapped(&mut self, builder: Builder, reads: &Reads, body: Body) -> Arc<Node> {
+        match self.of_all_alike(builder, reads, &body) {
+            Some(one) => one,
+            None => builder.map(&reads.columns, body),
+        }
+    }
+
+    /// The result of a body that reads nothing of a segment but lengths of rows. All segments have
+    /// the same lengths there, so the result is computed once. A result length is then known to be
+    /// equal for all. If there are no segments, trapping code is skipped.
     fn of_all_alike(&mut self, builder: Builder, reads: &Reads, body: &Body) -> Option<Arc<Node>> {
-        let is_length = |column: &Arc<Node>| *column.types == [Ty::U64];
-        let gives = |body: &Body| Some(&body.terms[body.results.first()?.index()]).cloned();
-        if reads.is_empty() || !reads.columns.iter().all(is_length) || gives(body)?.ty != Ty::U64 {
-            return None;
-        }
-        let axes: Option<Vec<Axis>> = reads.columns.iter().map(Axis::of_rows).collect();
-        let mut b = BodyBuilder::new(&[]);
-        b.locate(Some(builder.loc()));
-        let axes = axes?;
-        let lengths = axes.iter().map(|axis| match axis.known() {
-            Some(n) => b.lit(Const::u64(n)),
-            None => axis.term(&mut b),
-        });
-        let lengths: Vec<TermId> = lengths.collect();
-        let results = b.embed(body, &lengths)?;
-        let &[mut one] = results.as_slice() else {
-            return None;
+        let axes = reads.columns.iter().map(Axis::of_rows);
+        let axes: Vec<Axis> = axes.collect::<Option<_>>()?;
+        let types = body.result_types_or_none();
+        let computed = |is_guarded: bool| {
+            let mut b = BodyBuilder::new(&[]);
+            b.locate(Some(builder.loc()));
+            let lengths: Vec<TermId> = axes.iter().map(|axis| axis.number(&mut b)).collect();
+            let mut results = b.embed(body, &lengths)?;
+            if is_guarded {
+                let is_empty = self.is_empty(builder, &mut b);
+                for (result, ty) in results.iter_mut().zip(&types) {
+                    let none = b.lit(Const::zero(*ty));
+                    *result = b.cond(is_empty, none, *result);
+                }
+            }
+            Some(builder.compute(b.finish(&results)))
         };
-        if body.may_trap() {
-            let segments = builder.len(&self.segments);
-            let (segments, none) = (b.scalar(&segments, 0), b.lit(Const::u64(0)));
-            let is_empty = b.op(Op::Eq, &[segments, none]);
-            one = b.cond(is_empty, none, one);
+        let mut one = computed(false)?;
+        if body.may_trap() && one.literal().is_none() {
+            one = computed(true)?;
         }
-        let body = b.finish(&[one]);
-        if let Term::Lit(n) = gives(&body)?.term {
-            return Some(self.constant_known(builder, n.bits));
+        let is_length = *types == [Ty::U64];
+        if let Some(n) = Axis::delayed(one.clone()).known().filter(|_| is_length) {
+            return Some(self.constant_known(builder, n));
         }
-        let one = builder.compute(body);
-        Some(self.constant_scalar(builder, &one))
+        Some(match is_length {
+            true => self.constant_scalar(builder, &one),
+            false => self.repeated(builder, one.types.len(), |b, f| b.scalar(&one, f)),
+        })
     }
 
     /// Lengths of inner segments: their numbers per segment, and their lengths.
@@ -302,7 +382,7 @@ impl Lift {
                 };
             }
         };
-        if Arc::ptr_eq(&rows.lengths, &total) {
+        if are_alike(&rows.lengths, &total) {
             return rows;
         }
         let checked = asserted(builder, Assert::Fills, &[total, rows.lengths.clone()]);
@@ -313,6 +393,56 @@ impl Lift {
             data: masked(builder, &rows.data, &checked),
         }
     }
+}
+
+impl Lift {
+    /// Reads an array from its begin for each segment, cut into rows of one length. None for inner
+    /// segments of other lengths.
+    fn rows_again(
+        &mut self,
+        builder: Builder,
+        array: &Arc<Node>,
+        outer: &Arc<Node>,
+        inner: &Arc<Node>,
+    ) -> Option<Arc<Node>> {
+        let (count, length) = (Axis::of_rows(outer)?, Axis::of_rows(inner)?);
+        let all = match array.known_len() {
+            Some(n) => builder.length(n),
+            None => Axis::delayed(builder.len(array)),
+        };
+        let sizes = [builder.size(&[count, length.clone()]), all];
+        let rows = self.indices(builder, outer);
+        let mut b = BodyBuilder::new(&[Ty::U64; 2]);
+        b.locate(Some(builder.loc()));
+        let [k, row] = [0, 1].map(|k| b.param(k));
+        let length = length.term(&mut b);
+        let at = b.flat(row, k, length);
+        let fields = 0..array.types.len() as u32;
+        let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
+        let read = builder.expand(inner, &[rows], b.finish(&fields));
+        Some(match self.agreed_once(builder, &sizes, Assert::Fills) {
+            Some(checked) => masked_by(builder, &read, &checked),
+            None => read,
+        })
+    }
+}
+
+/// Whether two arrays of lengths are certainly equal.
+fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
+    let equal = |a, b| Axis::of_both(a, b).is_some_and(|[a, b]| a.is(&b));
+    let of_levels = || {
+        let ((outer, inner), (other_outer, other_inner)) = levels(a).zip(levels(b))?;
+        Some(equal(outer, other_outer) && equal(inner, other_inner))
+    };
+    Arc::ptr_eq(a, b) || equal(a, b) || of_levels().unwrap_or(false)
+}
+
+/// The body that gives the common value of an array of equal lengths.
+fn uniform(builder: Builder, array: &Arc<Node>) -> Option<Body> {
+    let length = Axis::of_rows(array)?;
+    let mut b = BodyBuilder::new(&[Ty::U64]);
+    let length = length.term(b.locate(Some(builder.loc())));
+    Some(b.finish(&[length]))
 }
 
 /// The first of two lengths per segment, checked against the second.
@@ -327,16 +457,18 @@ pub(super) fn asserted(builder: Builder, assert: Assert, lengths: &[Arc<Node>; 2
 /// Data that depends on the check of its segment's length. A segment with an element has a nonzero
 /// length.
 fn masked(builder: Builder, data: &Arc<Node>, checked: &Arc<Node>) -> Arc<Node> {
-    let types: Types = [Ty::U64].iter().chain(&data.types).copied().collect();
+    let types: Types = data.types.iter().chain(&[Ty::U64]).copied().collect();
     let mut b = BodyBuilder::new(&types);
     b.locate(Some(builder.loc()));
-    let (length, zero) = (b.param(0), b.lit(Const::u64(0)));
-    let is_there = b.op(Op::Ne, &[length, zero]);
-    let fields: Vec<TermId> = (1..types.len())
-        .map(|k| {
-            let (x, none) = (b.param(k as u32), b.lit(Const::zero(types[k])));
-            b.cond(is_there, x, none)
-        })
-        .collect();
-    builder.map(&[checked.clone(), data.clone()], b.finish(&fields))
+    let length = b.param(data.types.len() as u32);
+    let fields = b.all_if_nonzero(length, &data.types);
+    builder.map(&[data.clone(), checked.clone()], b.finish(&fields))
+}
+
+/// Data that depends on the check of a length that all segments have.
+fn masked_by(builder: Builder, data: &Arc<Node>, checked: &Arc<Node>) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&data.types);
+    let length = b.locate(Some(builder.loc())).scalar(checked, 0);
+    let fields = b.all_if_nonzero(length, &data.types);
+    builder.map(std::slice::from_ref(data), b.finish(&fields))
 }

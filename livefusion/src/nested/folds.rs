@@ -67,6 +67,14 @@ impl Lift {
     ) -> Arc<Node> {
         let start = self.reads(builder, &[&fold.start], &level.each);
         let step = self.reads(builder, &[&fold.step], &level.elements);
+        let mut alike = fold.clone();
+        if start.is_empty() {
+            alike.start = start.behind(&fold.start, &[]);
+        }
+        if step.is_empty() {
+            alike.step = step.behind(&fold.step, &fold.step.params);
+        }
+        let fold = &alike;
         let state = match fold.style {
             FoldStyle::Associative | FoldStyle::First => data.types.clone(),
             FoldStyle::Sequential

@@ -42,6 +42,8 @@ pub struct Lift {
 pub(super) enum SharedNode {
     /// Per-segment values for each element: lengths, values.
     Spread(Name, Name),
+    /// An invariant for each segment: the array.
+    Again(Name),
     /// Indices within segments: lengths.
     Indices(Name),
     /// Offsets of segments: lengths, data.

@@ -2,7 +2,7 @@
 
 use super::lift::{Lift, Lifted, Name, Rows};
 use super::stream::{Follow, SegmentStream};
-use crate::ast::{Assert, Body, BodyBuilder, Builder, Node, Term, TermId, Types};
+use crate::ast::{Assert, Axis, Body, BodyBuilder, Builder, Node, Term, TermId, Types};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -37,10 +37,12 @@ pub(super) struct Reads {
 enum CapturedForm {
     /// The fields of a delayed scalar, from this parameter on.
     Each(u32),
+    /// A number that all segments have.
+    Uniform(Axis),
     /// An array, with its offset and its length.
     Rows {
         offset: u32,
-        len: u32,
+        len: ReadLength,
         data: Arc<Node>,
     },
     /// Maps of arrays and index functions. Each element is computed at its read, so an element
@@ -48,9 +50,17 @@ enum CapturedForm {
     Computed {
         stream: SegmentStream,
         offsets: Vec<u32>,
-        len: u32,
+        len: ReadLength,
         data: Vec<Arc<Node>>,
     },
+}
+
+/// The length of a captured array.
+#[derive(Clone)]
+enum ReadLength {
+    Param(u32),
+    /// All segments have it.
+    Uniform(Axis),
 }
 
 impl Lift {
@@ -77,7 +87,10 @@ impl Lift {
             };
             let entry = match self.lifted(&node) {
                 Lifted::Same(_) => continue,
-                Lifted::Each(each) => CapturedForm::Each(reads.column(self.at(b, place, &each))),
+                Lifted::Each(each) => match Axis::of_rows(&each) {
+                    Some(one) => CapturedForm::Uniform(one),
+                    None => CapturedForm::Each(reads.column(self.at(b, place, &each))),
+                },
                 Lifted::Rows(rows) if let Some((stream, data)) = computed => {
                     computed_so_far += 1;
                     for body in stream.bodies() {
@@ -96,7 +109,7 @@ impl Lift {
                     CapturedForm::Computed {
                         stream,
                         offsets,
-                        len: reads.column(self.at(b, place, &rows.lengths)),
+                        len: self.read_length(b, place, &rows.lengths, &mut reads),
                         data,
                     }
                 }
@@ -104,7 +117,7 @@ impl Lift {
                     let offsets = self.offsets(b, &rows);
                     CapturedForm::Rows {
                         offset: reads.column(self.at(b, place, &offsets)),
-                        len: reads.column(self.at(b, place, &rows.lengths)),
+                        len: self.read_length(b, place, &rows.lengths, &mut reads),
                         data: rows.data,
                     }
                 }
@@ -112,6 +125,20 @@ impl Lift {
             reads.entries.insert(name, entry);
         }
         reads
+    }
+
+    /// The lengths of captured arrays: a column, or one number.
+    fn read_length(
+        &mut self,
+        b: Builder,
+        place: &BodyPlace,
+        lengths: &Arc<Node>,
+        reads: &mut Reads,
+    ) -> ReadLength {
+        match Axis::of_rows(lengths) {
+            Some(one) => ReadLength::Uniform(one),
+            None => ReadLength::Param(reads.column(self.at(b, place, lengths))),
+        }
     }
 
     /// The stream and the data of an array that should be inlined. Bodies must read it at one
@@ -193,13 +220,14 @@ impl Reads {
         first
     }
 
+    /// Whether there are no extra parameters.
     pub(super) fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
     /// A body with these parameters, followed by the extra ones.
     pub(super) fn behind(&self, body: &Body, params: &[Ty]) -> Body {
-        if self.is_empty() {
+        if self.entries.is_empty() {
             return body.clone();
         }
         let types: Types = params.iter().chain(&self.types).copied().collect();
@@ -222,8 +250,9 @@ impl Reads {
             let entry = self.entries.get(&Arc::as_ptr(capture.node()));
             match (entry, at) {
                 (Some(CapturedForm::Each(k)), None) => b.param(first + k + field),
+                (Some(CapturedForm::Uniform(one)), None) => one.number(b),
                 (Some(CapturedForm::Rows { offset, len, data }), Some((index, checked))) => {
-                    let index = inside(b, index, first + len, checked);
+                    let index = inside(b, index, len, first, checked);
                     let begin = b.param(first + offset);
                     let there = b.op(Op::Add, &[begin, index]);
                     b.at(data, field, there, false)
@@ -237,7 +266,7 @@ impl Reads {
                     }),
                     Some((index, checked)),
                 ) => {
-                    let index = inside(b, index, first + len, checked);
+                    let index = inside(b, index, len, first, checked);
                     let mut fields = Vec::new();
                     for (offset, data) in offsets.iter().zip(data) {
                         let begin = b.param(first + offset);
@@ -257,12 +286,22 @@ impl Reads {
     }
 }
 
-/// An index, with a bounds check against a length parameter if `checked` is set.
-fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId {
+/// An index, with a bounds check against a length if `checked` is set. The extra parameters begin
+/// at `first`.
+fn inside(
+    b: &mut BodyBuilder,
+    index: TermId,
+    len: &ReadLength,
+    first: u32,
+    checked: bool,
+) -> TermId {
     if !checked {
         return index;
     }
-    let len = b.param(len);
+    let len = match len {
+        ReadLength::Param(k) => b.param(first + k),
+        ReadLength::Uniform(one) => one.number(b),
+    };
     b.ensure(Assert::Below, &[index, len])
 }
 

@@ -174,17 +174,16 @@ impl Builder {
                 }
             }
             let to = Shape::new(to);
-            let new = self.size(&to.axes()[from.rank().min(to.rank())..]);
-            let rows = Shape::new(from.axes().iter().cloned().chain([new]));
-            let made = match self.descriptors(&rows).pop() {
-                // Each element is repeated over all new axes.
-                Some(rows) if kept.iter().zip(0..).all(|(axis, k)| *axis == k) => {
-                    self.spread(&rows, &source)
-                }
-                _ => make::reading(self, &source, &to, |b, parts| {
+            let made = if kept.iter().zip(0..).all(|(axis, k)| *axis == k) {
+                // Each element is repeated along one new axis after the other.
+                let levels = self.descriptors(&to);
+                let new = levels.iter().skip(from.rank().saturating_sub(1));
+                new.fold(source, |repeated, rows| self.spread(rows, &repeated))
+            } else {
+                make::reading(self, &source, &to, |b, parts| {
                     let at: Vec<TermId> = kept.iter().map(|k| parts[*k]).collect();
                     flat_index(b, &at, &from)
-                }),
+                })
             };
             Ok(shaped(self, &made, &to))
         })

@@ -14,9 +14,8 @@ use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
-use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::lower::Lowered;
-use crate::sharing::{self, Graph};
+use crate::sharing::{self, Graph, KnownLengths};
 use crate::stages;
 use livefusion_backend::process::{self, PerProcess};
 use livefusion_backend::{Backend, CompileError, Growing, Growth, Kernel, Memory};
@@ -424,7 +423,7 @@ impl Engine {
         &self,
         roots: &[Arc<Node>],
         graph: &Graph,
-        lengths: &[Option<u64>],
+        lengths: &KnownLengths,
     ) -> Result<Arc<CompiledProgram>> {
         let (program, compiled_here) = self.lookup(roots, graph, lengths)?;
         let counter = if compiled_here {
@@ -441,11 +440,9 @@ impl Engine {
         &self,
         roots: &[Arc<Node>],
         graph: &Graph,
-        lengths: &[Option<u64>],
+        lengths: &KnownLengths,
     ) -> Result<(Arc<CompiledProgram>, bool)> {
-        let key = graph
-            .key
-            .with(&length_pattern(lengths.iter().flatten().copied()));
+        let key = graph.key.with(&lengths.pattern());
         self.here().programs.get_or_compile(key, || {
             let start = Instant::now();
             let program = CompiledProgram::compile(self, roots, graph, lengths);
@@ -620,11 +617,11 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         return program.run(engine, &mut bindings, &mut []);
     }
     let graph = recover(roots, &mut |_| None)?;
-    let lengths = known_lengths(&graph, &[]);
+    let lengths = KnownLengths::of(&graph, &[]);
     let program = engine.program(roots, &graph, &lengths)?;
     let programs = &engine.here().programs;
     programs.remember(roots, &graph, &lengths, &program);
-    let known: Vec<u64> = lengths.iter().flatten().copied().collect();
+    let known: Vec<u64> = lengths.arrays.iter().flatten().copied().collect();
     let mut bindings = Bindings {
         nodes: Nodes::Of(&graph),
         constants: &graph.constants,

@@ -3,8 +3,7 @@
 use super::program::CompiledProgram;
 use super::sync::Map;
 use crate::ast::Node;
-use crate::fusion::rates::{Pattern, length_pattern};
-use crate::sharing::{Graph, Met, Skeleton};
+use crate::sharing::{Graph, KnownLengths, Met, Pattern, Skeleton};
 use rustc_hash::FxHasher;
 use std::collections::VecDeque;
 use std::hash::Hasher;
@@ -57,7 +56,7 @@ impl KnownGraphs {
     pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<CompiledProgram>, Met<'a>)> {
         let of = |known: &KnownGraph| {
             let met = known.skeleton.recognise(roots)?;
-            let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
+            let same = known.skeleton.pattern(&met) == known.lengths;
             same.then(|| (known.program.clone(), met))
         };
         let found = self
@@ -71,7 +70,7 @@ impl KnownGraphs {
         &self,
         roots: &[Arc<Node>],
         graph: &Graph,
-        lengths: &[Option<u64>],
+        lengths: &KnownLengths,
         program: &Arc<CompiledProgram>,
     ) {
         let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
@@ -79,7 +78,7 @@ impl KnownGraphs {
         };
         let new = KnownGraph {
             skeleton,
-            lengths: length_pattern(lengths.iter().flatten().copied()),
+            lengths: lengths.pattern(),
             program: program.clone(),
         };
         self.by_hint.update(hint(roots), |known| {

@@ -6,10 +6,12 @@ use super::explain::Explanation;
 use super::program::CompiledProgram;
 use crate::ast::{Input, Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphNode, NodeId, address};
+use crate::sharing::{
+    Graph, GraphNode, KnownLengths, Measure, NodeId, Pattern, address, length_pattern, number,
+};
 use livefusion_backend::Buffer;
 use livefusion_backend::process::PerProcess;
+use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -65,6 +67,8 @@ pub struct ProgramPart {
     takes: SmallVec<[usize; 8]>,
     /// The lengths known to a call, in the order of their nodes.
     lengths: Vec<CallLength>,
+    /// The lengths that are numbers of their own.
+    measures: Vec<Measure>,
     compiled: PerProcess<Compiled>,
 }
 
@@ -121,7 +125,7 @@ impl ProgramPart {
             };
             return Err(Error::new(node.name, node.loc, kind));
         }
-        let fixed = known_lengths(&graph, &[]);
+        let fixed = KnownLengths::of(&graph, &[]);
         let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
             Kind::Input(input) if fixed.is_none() && node.node.rank > 0 => {
                 Some(CallLength::Of(input.number))
@@ -129,7 +133,13 @@ impl ProgramPart {
             _ => fixed.map(CallLength::Fixed),
         };
         Ok(ProgramPart {
-            lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
+            lengths: graph
+                .nodes
+                .iter()
+                .zip(&fixed.arrays)
+                .filter_map(length)
+                .collect(),
+            measures: fixed.measures,
             roots,
             graph,
             takes,
@@ -150,7 +160,7 @@ impl ProgramPart {
         spare: &mut [Vec<Arc<Buffer>>],
     ) -> Result<Values> {
         let lengths = self.lengths_with(&there);
-        let pattern = length_pattern(lengths.iter().copied());
+        let pattern = length_pattern(lengths.iter().copied(), self.measured(&there));
         let other;
         let compiled = self.compiled.get_or_make(Compiled::default);
         let program = match compiled.first.get() {
@@ -184,8 +194,8 @@ impl ProgramPart {
     ) -> Result<(Explanation, Vec<Option<u64>>)> {
         let at = |place: &usize| lengths.get(*place).copied().flatten();
         let inputs: Vec<Option<u64>> = self.takes.iter().map(at).collect();
-        let lengths = known_lengths(&self.graph, &inputs);
-        let program = match lengths.iter().flatten().count() == self.lengths.len() {
+        let lengths = KnownLengths::of(&self.graph, &inputs);
+        let program = match lengths.are_complete(self.lengths.len()) {
             true => engine.lookup(&self.roots, &self.graph, &lengths)?.0,
             // No call knows so few lengths, so this program is not cached.
             false => Arc::new(CompiledProgram::compile(
@@ -198,9 +208,18 @@ impl ProgramPart {
         let rates = &program.plan.rates;
         let length = |root: &Arc<Node>| {
             let id = self.graph.by_address.get(&address(root))?;
-            let (id, _) = self.graph.resolve(*id, 0);
+            let (id, field) = self.graph.resolve(*id, 0);
+            if root.rank == 0 {
+                let node = self.graph.node(id);
+                return match (node.value.get(), &node.kind) {
+                    (Some(value), _) => number(value, field),
+                    (None, Kind::Input(input)) => inputs.get(input.number as usize).copied()?,
+                    _ => None,
+                };
+            }
             let in_memory = || rates.in_memory(rates.output(id)?);
-            let known = lengths[id.index()].or_else(|| lengths[in_memory()?.index()]);
+            let known = |id: NodeId| lengths.arrays[id.index()];
+            let known = known(id).or_else(|| known(in_memory()?));
             known.or_else(|| root.known_len())
         };
         let of_results = self.roots.iter().map(length).collect();
@@ -221,6 +240,26 @@ impl ProgramPart {
         self.lengths.iter().map(length).collect()
     }
 
+    /// Returns the values of the measures in a call with these values.
+    fn measured<'m>(
+        &'m self,
+        there: &'m There<'_>,
+    ) -> impl Iterator<Item = (&'m Measure, Option<u64>)> + Clone {
+        let scalar = |(id, field)| {
+            let node = self.graph.node(id);
+            match (node.value.get(), &node.kind) {
+                (Some(value), _) => number(value, field),
+                (None, Kind::Input(input)) => {
+                    let place = self.takes.get(input.number as usize)?;
+                    number(there.get(*place)?, field)
+                }
+                _ => None,
+            }
+        };
+        let slot = |slot: u32| self.graph.constants.get(slot as usize).copied();
+        self.measures.iter().map(move |m| (m, m.value(scalar, slot)))
+    }
+
     /// Returns the program for a pattern of lengths, compiled on first use.
     fn program(
         &self,
@@ -239,7 +278,7 @@ impl ProgramPart {
         drop(others);
         let length = |place: &usize| there.get(*place).and_then(length_of);
         let lens: Vec<Option<u64>> = self.takes.iter().map(length).collect();
-        let lengths = known_lengths(&self.graph, &lens);
+        let lengths = KnownLengths::of(&self.graph, &lens);
         let program = engine.program(&self.roots, &self.graph, &lengths)?;
         let known = (pattern, program.clone());
         if let Err(known) = compiled.first.set(known) {
@@ -276,10 +315,13 @@ impl ProgramPart {
     }
 }
 
-/// Returns the length of an array.
+/// Returns the length of an array, or the value of a delayed `u64`.
 pub fn length_of(value: &Value) -> Option<u64> {
     match value {
         Value::Array(fields) => fields.first().map(|f| f.len() as u64),
-        Value::Scalar(_) => None,
+        Value::Scalar(fields) => match fields.as_slice() {
+            [n] if n.ty == Ty::U64 => Some(n.bits),
+            _ => None,
+        },
     }
 }

@@ -15,7 +15,7 @@ use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{Plan, plan};
 use crate::lower::{Lowered, lower, numbered};
-use crate::sharing::{Graph, NodeId};
+use crate::sharing::{Graph, KnownLengths, NodeId};
 use crate::stages;
 use livefusion_backend::{
     Arg, Buffer, Frame, Growth, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
@@ -78,7 +78,7 @@ impl CompiledProgram {
         engine: &Engine,
         roots: &[Arc<Node>],
         graph: &Graph,
-        lengths: &[Option<u64>],
+        lengths: &KnownLengths,
     ) -> Result<CompiledProgram> {
         let record = DumpRecord::next();
         record.add(Stage::Ast, || stages::ast_of(roots));
@@ -102,13 +102,13 @@ impl CompiledProgram {
             let code = stages::Code::new(engine, &all, &compiled);
             code.sources().flatten().collect::<Vec<_>>().join("\n")
         });
-        let needs = ArrayNeeds::of(graph, &plan, &all, lengths);
+        let needs = ArrayNeeds::of(graph, &plan, &all, &lengths.arrays);
         let layouts = compiled.iter().map(|c| c.kernel.layout());
         let updates = all.iter().zip(layouts).enumerate();
         let updates =
             updates.map(|(at, (l, layout))| in_place::updates(graph, &needs, at, l, layout));
         let updates: Vec<_> = updates.collect();
-        let mut recipe = Recipe::new(graph, lengths);
+        let mut recipe = Recipe::new(graph, &lengths.arrays);
         let mut loops = Vec::with_capacity(all.len());
         for ((lowered, Kernels { kernel, sizing }), updates) in
             all.into_iter().zip(compiled).zip(updates)

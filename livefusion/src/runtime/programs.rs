@@ -6,7 +6,7 @@ use super::program::CompiledProgram;
 use super::sync::{Mutex, lock};
 use crate::ast::Node;
 use crate::error::Result;
-use crate::sharing::{Graph, GraphKey, Met};
+use crate::sharing::{Graph, GraphKey, KnownLengths, Met};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl KnownPrograms {
         &self,
         roots: &[Arc<Node>],
         graph: &Graph,
-        lengths: &[Option<u64>],
+        lengths: &KnownLengths,
         program: &Arc<CompiledProgram>,
     ) {
         self.known.remember(roots, graph, lengths, program);

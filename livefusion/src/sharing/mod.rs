@@ -16,6 +16,7 @@
 
 pub mod algebra;
 mod key;
+mod lengths;
 pub mod place;
 mod skeleton;
 pub mod uniform;
@@ -31,6 +32,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use key::GraphKey;
+pub use lengths::{KnownLengths, Measure, Pattern, length_pattern, number};
 pub use skeleton::{Met, Skeleton};
 
 /// Identifies a node of a recovered graph by position.

@@ -8,8 +8,9 @@
 //! only [alike](Skeleton::alike). If that has changed, the graph is not recognised.
 
 use super::key::{kind_words, makes_last, same_leaf, taken_from_scalars};
-use super::{BodyConstants, Graph, NodeId, address, links, numbered};
+use super::{BodyConstants, FieldRef, Graph, NodeId, address, links, numbered};
 use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
+use super::lengths::{self, KnownLengths, Measure, length_pattern, number};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -24,6 +25,8 @@ pub struct Skeleton {
     nodes: usize,
     constants: usize,
     lengths: usize,
+    /// The lengths that are numbers of their own.
+    measures: Vec<Measure>,
     /// Constants that must keep their values, since equalities of lengths depend on them.
     fixed: Vec<(usize, Const)>,
     /// Nodes of equal structure that differ in their other properties.
@@ -98,8 +101,8 @@ impl Skeleton {
     ///
     /// None if it cannot be recognised: it has user-defined combinators or inputs of prepared
     /// programs.
-    pub fn of(roots: &[Arc<Node>], graph: &Graph, lengths: &[Option<u64>]) -> Option<Skeleton> {
-        let numbers = numbered(lengths);
+    pub fn of(roots: &[Arc<Node>], graph: &Graph, lengths: &KnownLengths) -> Option<Skeleton> {
+        let numbers = numbered(&lengths.arrays);
         let mut steps = Vec::new();
         let mut met: FxHashMap<usize, usize> = FxHashMap::default();
         let mut stack: Vec<&Arc<Node>> = roots.iter().rev().collect();
@@ -120,6 +123,7 @@ impl Skeleton {
             nodes: graph.nodes.len(),
             constants: graph.constants.len(),
             lengths: numbers.iter().flatten().count(),
+            measures: lengths.measures.clone(),
             fixed: fixed(graph),
             alike: alike(graph, &numbers),
         })
@@ -160,6 +164,17 @@ impl Skeleton {
         let same = doubles.iter().all(|d| d.is_same(&met)) && fixed.all(|same| same);
         let apart = self.alike.iter().all(|family| differ(family, &met));
         (stack.is_empty() && same && apart).then_some(met)
+    }
+
+    /// Returns the equality pattern of a recognised graph's lengths.
+    pub fn pattern(&self, met: &Met<'_>) -> lengths::Pattern {
+        let scalar = |(id, field): FieldRef| {
+            let value = met.nodes.get(id.index())?.value.get()?;
+            number(value, field)
+        };
+        let slot = |slot: u32| met.constants.get(slot as usize).copied();
+        let measured = self.measures.iter().map(|m| (m, m.value(scalar, slot)));
+        length_pattern(met.lengths.iter().copied(), measured)
     }
 }
 

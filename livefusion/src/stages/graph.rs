@@ -4,9 +4,8 @@ use super::{FieldRef, Plan, ast, ast_of};
 use crate::ast::{Body, Kind, Node};
 use crate::error::Result;
 use crate::force::Force;
-use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::fusion::{self, Clustering};
-use crate::sharing::{self, GraphNode, NodeId};
+use crate::sharing::{self, GraphNode, KnownLengths, NodeId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -46,21 +45,21 @@ pub struct Graph(pub(super) Arc<Recovered>);
 
 pub(super) struct Recovered {
     pub graph: sharing::Graph,
-    pub lengths: Vec<Option<u64>>,
+    pub lengths: KnownLengths,
 }
 
 impl Graph {
     /// Creates a graph with the lengths known before a force.
     pub(super) fn known(graph: sharing::Graph) -> Graph {
-        let lengths = known_lengths(&graph, &[]);
+        let lengths = KnownLengths::of(&graph, &[]);
         Graph(Arc::new(Recovered { graph, lengths }))
     }
 
     /// Copies the graph that a force is about to plan.
-    pub(crate) fn of(graph: &sharing::Graph, lengths: &[Option<u64>]) -> Graph {
+    pub(crate) fn of(graph: &sharing::Graph, lengths: &KnownLengths) -> Graph {
         Graph(Arc::new(Recovered {
             graph: graph.clone(),
-            lengths: lengths.to_vec(),
+            lengths: lengths.clone(),
         }))
     }
 
@@ -105,7 +104,7 @@ impl Graph {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn is_like(&self, other: &Graph) -> bool {
-        let pattern = |g: &Graph| length_pattern(g.0.lengths.iter().flatten().copied());
+        let pattern = |g: &Graph| g.0.lengths.pattern();
         self.0.graph.key == other.0.graph.key && pattern(self) == pattern(other)
     }
 

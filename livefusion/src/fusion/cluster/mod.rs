@@ -51,7 +51,7 @@ use super::demand::Demand;
 use super::inline::{Inlining, inline};
 use super::phases::Phase;
 use super::rates::{self, ClassId, Rates};
-use crate::sharing::{FieldRef, Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, KnownLengths, NodeId};
 
 pub use problem::{Cost, Partition, Problem, Solution};
 pub use reason::Reason;
@@ -192,8 +192,8 @@ pub struct Crossing {
 
 /// Plans a graph.
 ///
-/// `lengths` are its known lengths (see [`rates::known_lengths`]).
-pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
+/// Of the known lengths only the equality pattern matters.
+pub fn plan(graph: &Graph, lengths: &KnownLengths, clustering: Clustering) -> Plan {
     let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
     let inlining = inline(graph, &rates, clustering != Clustering::Unfused);
     let remat = matches!(clustering, Clustering::Optimal { .. });

@@ -5,14 +5,14 @@ use crate::ast::{AsLong, Kind, Len};
 use crate::custom::Output;
 use crate::fusion::sides::{self, NodeUsers};
 use crate::sharing::algebra::Length;
-use crate::sharing::{FieldRef, Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, KnownLengths, NodeId};
 use rustc_hash::FxHashMap;
 
 /// Infers the classes of a graph.
 ///
-/// `lengths` are the known lengths of leaves and generators; only their equality pattern matters.
+/// Only the equality pattern of the known lengths matters.
 /// If `on_demand` is set, zips may advance their inputs on demand.
-pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
+pub fn infer(graph: &Graph, lengths: &KnownLengths, on_demand: bool) -> Rates {
     let n = graph.nodes.len();
     let mut inference = Inference {
         graph,
@@ -23,6 +23,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
             ..Rates::default()
         },
         by_length: FxHashMap::default(),
+        rows: lengths.of_rows().collect(),
         by_delayed: FxHashMap::default(),
         subs: FxHashMap::default(),
         nested: FxHashMap::default(),
@@ -30,8 +31,10 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
         appends: Vec::new(),
         by_parts: FxHashMap::default(),
     };
+    let delayed: FxHashMap<NodeId, u64> = lengths.of_generators().collect();
     for id in graph.ids() {
-        inference.node(id, lengths[id.index()]);
+        let length = lengths.arrays[id.index()].or_else(|| delayed.get(&id).copied());
+        inference.node(id, length);
     }
     let appends = std::mem::take(&mut inference.appends);
     inference.rates.finish(graph, &appends);
@@ -45,6 +48,8 @@ struct Inference<'g> {
     graph: &'g Graph,
     rates: Rates,
     by_length: FxHashMap<u64, ClassId>,
+    /// The known row lengths of descriptors.
+    rows: FxHashMap<FieldRef, u64>,
     by_delayed: FxHashMap<Length, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, Vec<ClassId>>,
@@ -238,12 +243,13 @@ impl Inference<'_> {
                         _ => return own,
                     }
                 }
-                let length = self.graph.algebra.length(id);
-                if let Some(c) = self.by_delayed.get(&length) {
-                    return *c;
-                }
-                let class = self.rates.new_class(ClassKind::Root);
-                self.by_delayed.insert(length, class);
+                let size = self.graph.algebra.length(id);
+                let class = match (self.by_delayed.get(&size), length) {
+                    (Some(class), _) => return *class,
+                    (None, Some(_)) => self.root_of_length(length),
+                    (None, None) => self.rates.new_class(ClassKind::Root),
+                };
+                self.by_delayed.insert(size, class);
                 class
             }
             _ => self.rates.new_class(ClassKind::Root),
@@ -315,6 +321,8 @@ impl Inference<'_> {
             && !self.rates.is_appended(elements);
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
+        } else if is_nested && self.are_rows_alike(own, elements) {
+            self.join_rows(own, elements, id);
         } else if !is_nested || !self.run_along((data, lengths), id, elements) {
             self.rates.unfused.insert((id, 1));
         }
@@ -427,7 +435,9 @@ impl Inference<'_> {
             (rates.kind(a), rates.kind(b))
         {
             let apart = !rates.is_within(a, b) && !rates.is_within(b, a);
-            if !apart || !algebra.agree(rows_a, rows_b) {
+            let known = self.rows.get(&rows_a).zip(self.rows.get(&rows_b));
+            let equal = known.is_some_and(|(a, b)| a == b);
+            if !apart || !(equal || algebra.agree(rows_a, rows_b)) {
                 return false;
             }
             let roots = [around_a, around_b].map(|c| rates.kind(c));

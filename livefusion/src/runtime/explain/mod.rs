@@ -21,10 +21,9 @@ use super::in_place::Update;
 use super::program::{CompiledLoop, CompiledProgram};
 use crate::ast::Node;
 use crate::error::Result;
-use crate::fusion::rates::known_lengths;
 use crate::fusion::{Clustering, Cost, Plan, Recomputed};
 use crate::loc::Loc;
-use crate::sharing::{Graph, NodeId};
+use crate::sharing::{Graph, KnownLengths, NodeId};
 use crate::stages::Tiled;
 use bytes::{Counting, Moved};
 use calls::Calls;
@@ -381,7 +380,7 @@ fn scheduled(compiled: &CompiledLoop, engine: &Engine) -> Result<Option<String>>
 
 /// Returns the traffic of one loop per combinator, for each loop of the plan.
 fn unfused(graph: &Graph, plan: &Plan, calls: &Calls) -> Vec<Traffic> {
-    let apart = crate::fusion::plan(graph, &known_lengths(graph, &[]), Clustering::Unfused);
+    let apart = crate::fusion::plan(graph, &KnownLengths::of(graph, &[]), Clustering::Unfused);
     let counting = Counting::new(graph, &apart);
     let mut traffic = vec![Traffic::default(); plan.loops.len()];
     for (at, l) in apart.loops.iter().enumerate() {
