@@ -55,10 +55,16 @@ enum Step {
     OfKinds(i64),
     /// The number of earlier elements with the same residue, modulo the number of elements.
     Before,
+    /// The sum of each row of a table, and of each piece of another, times the sum of all.
+    Table,
 }
 use Step::*;
 
 const INVARIANT: [i64; 5] = [3, 1, 4, 1, 5];
+
+/// Rows of one length, and pieces of several.
+const TABLE: [[i64; 2]; 3] = [[2, 7], [1, 8], [2, 8]];
+const PIECES: [&[i64]; 3] = [&[1], &[], &[6, 1, 8]];
 
 fn reduce(x: i64) -> i64 {
     x.rem_euclid(1009)
@@ -186,6 +192,11 @@ fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 };
                 at.iter().map(one).collect()
             }
+            Table => {
+                let of = |row: &[i64]| row.iter().map(|x| reduce(x * sum)).sum();
+                let rows = TABLE.iter().map(|row| of(row));
+                rows.chain(PIECES.map(of)).collect()
+            }
         };
     }
     Some(at)
@@ -283,6 +294,14 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                     |kind, x| small(kind * 2 + x),
                 )
             }
+            Table => {
+                let sum = at.sum();
+                let times = |row: Array<i64>| row.map(|x| small(x * &sum)).sum();
+                let pieces = Segmented::from_vecs(PIECES.map(<[i64]>::to_vec).to_vec());
+                Array::from(TABLE)
+                    .map_rows(times)
+                    .append(&pieces.map_segments(times))
+            }
             Before => {
                 let n = at.len();
                 let kinds = at.map(|x| x.cast::<u64>() % &n);
@@ -327,6 +346,7 @@ fn step() -> impl Strategy<Value = Step> {
         (1..4i64).prop_map(Kept),
         (1..4i64).prop_map(OfKinds),
         Just(Before),
+        Just(Table),
     ];
     leaf.prop_recursive(2, 12, 3, |inner| {
         let steps = prop::collection::vec(inner, 0..3);

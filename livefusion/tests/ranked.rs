@@ -2,6 +2,8 @@
 
 #[path = "ranked/axes.rs"]
 mod axes;
+#[path = "ranked/broadcasts.rs"]
+mod broadcasts;
 #[path = "ranked/core.rs"]
 mod core;
 #[path = "ranked/edges.rs"]

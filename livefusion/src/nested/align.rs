@@ -4,8 +4,7 @@ use super::lift::{Lift, Lifted, Rows, SharedNode};
 use super::reads::{BodyPlace, Reads};
 use crate::array::by;
 use crate::ast::{
-    Assert, Axis, Body, BodyBuilder, Builder, Fold, Len, Node, TermId, Types, identity,
-    levels,
+    Assert, Axis, Body, BodyBuilder, Builder, Fold, Len, Node, TermId, Types, identity, levels,
 };
 use crate::over::Domain;
 use crate::segmented::Segments;

@@ -257,7 +257,9 @@ impl ProgramPart {
             }
         };
         let slot = |slot: u32| self.graph.constants.get(slot as usize).copied();
-        self.measures.iter().map(move |m| (m, m.value(scalar, slot)))
+        self.measures
+            .iter()
+            .map(move |m| (m, m.value(scalar, slot)))
     }
 
     /// Returns the program for a pattern of lengths, compiled on first use.

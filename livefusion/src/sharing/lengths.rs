@@ -1,8 +1,8 @@
 //! Known lengths of a graph's arrays and rows, and their equality pattern.
 
-use crate::ast::{Kind, Len, Value};
 use super::uniform::{Uniform, uniform_value};
 use super::{FieldRef, Graph, NodeId, known_length};
+use crate::ast::{Kind, Len, Value};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -159,7 +159,9 @@ fn measures(graph: &Graph) -> Vec<Measure> {
             continue;
         }
         let by = match uniform_value(graph, rows) {
-            Some(Uniform::Scalar(field)) => is_known(&field).then_some(MeasureOrigin::Scalar(field)),
+            Some(Uniform::Scalar(field)) => {
+                is_known(&field).then_some(MeasureOrigin::Scalar(field))
+            }
             Some(Uniform::Literal(term, c)) => {
                 let slots = graph.nodes[rows.0.index()].constants.last();
                 let slot = slots.and_then(|s| s.get(&term.0)).copied();

@@ -8,9 +8,9 @@
 //! only [alike](Skeleton::alike). If that has changed, the graph is not recognised.
 
 use super::key::{kind_words, makes_last, same_leaf, taken_from_scalars};
+use super::lengths::{self, KnownLengths, Measure, length_pattern, number};
 use super::{BodyConstants, FieldRef, Graph, NodeId, address, links, numbered};
 use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
-use super::lengths::{self, KnownLengths, Measure, length_pattern, number};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;

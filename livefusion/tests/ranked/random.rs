@@ -99,7 +99,7 @@ fn source(dice: &mut Dice) -> Both {
 
 fn step((array, plain): Both, dice: &mut Dice) -> Both {
     let rank = plain.shape.len();
-    let (axis, choice) = (dice.below(rank), dice.below(24));
+    let (axis, choice) = (dice.below(rank), dice.below(26));
     let n = plain.shape[axis];
     match choice {
         0 => {
@@ -355,6 +355,28 @@ fn step((array, plain): Both, dice: &mut Dice) -> Both {
                 }
             };
             (0..times).fold((array, plain), last)
+        }
+        23 if rank == 2 => {
+            // Each row meets each row.
+            let matrix = array.into_rank::<Ix2>();
+            let met = matrix.map_rows(|a| matrix.map_rows(|b| (&a * &b).sum()));
+            let rows = plain.shape[0];
+            let row = |i: usize| plain.along(&[i, 0], 1).into_iter();
+            let at = |at: &[usize]| row(at[0]).zip(row(at[1])).map(|(a, b)| a * b).sum::<i64>();
+            let of = Plain::of(vec![rows, rows], |index| at(index) % 101);
+            (met.map(|x| x % 101).into_dyn(), of)
+        }
+        24 if rank == 2 => {
+            // Two new axes behind, and two in front.
+            let matrix = array.into_rank::<Ix2>();
+            let (n, m) = (plain.shape[0], plain.shape[1]);
+            let behind = matrix.broadcast((.., .., n, m));
+            let all = behind.zip_with(&matrix.broadcast((n, m, .., ..)), |a, b| 2 * a - b);
+            let at = |at: &[usize]| {
+                let last = (0..m).map(|j| plain.at(&[at[2], j])).sum::<i64>();
+                2 * m as i64 * plain.at(&at[..2]) - last
+            };
+            (all.along(3).sum().into_dyn(), Plain::of(vec![n, m, n], at))
         }
         _ => {
             let shape = vec![plain.data.len()];
