@@ -228,3 +228,104 @@ fn quantiles_of_segments_are_those_of_each() {
     let of_integers = Segmented::from_vecs(vec![vec![1u8, 2], vec![9]]).median();
     assert_eq!(of_integers.force().unwrap(), [1.5, 9.0]);
 }
+
+/// The smallest node of each component, by relabelling for each edge.
+fn labels(n: usize, edges: &[(u64, u64)]) -> Vec<u64> {
+    let mut labels: Vec<u64> = (0..n as u64).collect();
+    for (from, to) in edges {
+        let (a, b) = (labels[*from as usize], labels[*to as usize]);
+        let joined = labels.iter_mut().filter(|label| **label == a.max(b));
+        joined.for_each(|label| *label = a.min(b));
+    }
+    labels
+}
+
+#[test]
+fn components__of_random_graphs__have_their_smallest_node_as_label() {
+    let mut seed = 7u64;
+    let mut below = |n: usize| {
+        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (seed >> 33) % n as u64
+    };
+    for (n, edges) in [
+        (1, 3),
+        (2, 1),
+        (9, 5),
+        (40, 20),
+        (40, 60),
+        (300, 200),
+        (300, 299),
+    ] {
+        let edges: Vec<(u64, u64)> = (0..edges).map(|_| (below(n), below(n))).collect();
+        let expected = labels(n, &edges);
+        let wide = Array::from(edges);
+        let narrow = wide.map(|(a, b)| (a.cast::<u32>(), b.cast::<u32>()));
+        let signed = wide.map(|(a, b)| (a.cast::<i16>(), b.cast::<u8>().cast::<u64>()));
+        for engine in engines() {
+            assert_eq!(wide.components(n).force_with(&engine).unwrap(), expected);
+            assert_eq!(narrow.components(n).force_with(&engine).unwrap(), expected);
+            if n < 256 {
+                assert_eq!(signed.components(n).force_with(&engine).unwrap(), expected);
+            }
+        }
+    }
+}
+
+/// A path, a star and a comb, whose trees are as deep as can be.
+#[test]
+fn components__of_long_paths__are_one_component() {
+    let n = 20_000u64;
+    let path: Vec<(u64, u64)> = (1..n).map(|i| (i - 1, i)).collect();
+    let back: Vec<(u64, u64)> = path.iter().rev().copied().collect();
+    let star: Vec<(u64, u64)> = (0..n).map(|i| (n - 1, n - 1 - i)).collect();
+    let comb: Vec<(u64, u64)> = (0..n / 2)
+        .map(|i| (i, n - 1 - i))
+        .chain(path.clone())
+        .collect();
+    for edges in [path, back, star, comb] {
+        let labels = Array::from(edges).components(n).force().unwrap();
+        assert!(labels.iter().all(|label| *label == 0));
+    }
+}
+
+#[test]
+fn components__of_an_edge_outside__is_an_error_with_its_place() {
+    let of = |index, len| ErrorKind::OutOfRange { index, len };
+    for engine in engines() {
+        let line = line!() + 2;
+        let e = Array::from(vec![(0i64, -1i64)])
+            .components(4)
+            .force_with(&engine);
+        let e = e.unwrap_err();
+        assert_eq!((e.combinator, e.kind), ("components", of(-1, 4)));
+        assert_eq!(e.location.map(|l| l.line()), Some(line));
+        let e = Array::from(vec![(0u64, u64::MAX)])
+            .components(4)
+            .force_with(&engine);
+        assert_eq!(e.unwrap_err().kind, of(i128::from(u64::MAX), 4));
+        let none = Array::from(Vec::<(u32, u32)>::new());
+        assert_eq!(none.components(3).force_with(&engine).unwrap(), [0, 1, 2]);
+        assert_eq!(none.components(0).force_with(&engine).unwrap(), []);
+        let e = Array::from(vec![(0u32, 0u32)])
+            .components(0)
+            .force_with(&engine);
+        assert_eq!(e.unwrap_err().kind, of(0, 0));
+    }
+}
+
+/// Edges are computed in the loop before, and labels are counted in the loop after.
+#[test]
+fn components__between_loops__fuse_with_both() {
+    let edges = iota(10).map(|i| (i, (i * 3) % 10));
+    let labels = edges.components(10);
+    let own = labels.enumerate().map(|(node, label)| node.eq(label));
+    let number = own.filter(|own| own).len();
+    let explained = number.explain().unwrap();
+    assert_eq!(
+        (explained.loops.len(), explained.apart.len()),
+        (1, 1),
+        "{explained}"
+    );
+    // 0; 1 3 9 7; 2 6 8 4; 5.
+    assert_eq!(number.force().unwrap(), 4);
+}

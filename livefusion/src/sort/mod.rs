@@ -11,6 +11,7 @@
 //! | `quantile` | `median`, `quantile`, also of segments |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `codes` | `factorize` |
+//! | `components` | `components` of a graph |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort`, `argsort` of segments |
 //! | `along` | `sort`, `argsort`, `median` along an axis |
@@ -25,6 +26,7 @@ mod between;
 mod by;
 mod call;
 mod codes;
+mod components;
 mod groups;
 mod join;
 mod order;

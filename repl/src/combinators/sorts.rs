@@ -88,6 +88,10 @@ pub static ROWS: &[Combinator] = &[
         let codes = c.give(codes, Elt::Scalar(Ty::U32))?;
         Ok(Value::Tuple(vec![codes, c.give(found, xs.elt)?]))
     }),
+    row("components", &[XS, Kind::Count], "([(int, int)], n) => [u64]", "[(1, 4), (5, 3), (4, 2)].components(6)", |c| {
+        let (edges, n) = (c.array(0)?, c.count(1)?);
+        c.give(c.builder.components(&edges.node, &n), Elt::Scalar(Ty::U64))
+    }),
     row("searchsorted", &[XS, XS], "([T], [T]) => [u64]", "[10, 20, 20, 30].searchsorted([20, 5])", |c| {
         places(c, Builder::searchsorted)
     }),

@@ -7,7 +7,7 @@ use crate::naive::Data;
 use crate::program::Step;
 use crate::program::random::Making;
 use crate::scalar;
-use livefusion::ast::{Buffer, Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::ast::{Axis, Buffer, Builder, Const, Field, Fields, Node, Op, Ty, trace};
 use livefusion::segmented::Segments;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub enum Sorting {
     UniqueCounts,
     /// The codes of elements.
     Codes,
+    /// The components of a graph with an edge from each place to the code of its element.
+    Components,
     /// The elements of the codes.
     Found,
     /// The keys of groups.
@@ -113,6 +115,10 @@ impl Made for Sorting {
             }
             Sorting::UniqueCounts => b.unique_counts(first),
             Sorting::Codes => b.factorize(first).0,
+            Sorting::Components => {
+                let n = Axis::delayed(b.len(first));
+                b.components(&b.enumerate(&b.factorize(first).0), &n)
+            }
             Sorting::Found => b.factorize(first).1,
             Sorting::GroupKeys => b.group_by_key(first, last).0,
             Sorting::GroupValues => b.group_by_key(first, last).1.data,
@@ -203,6 +209,17 @@ impl Made for Sorting {
                 let code = |i| found.iter().position(|j| *j == equal(i)).unwrap_or(0) as u64;
                 one((0..of.len()).map(code).collect())
             }
+            Sorting::Components => {
+                let found = found();
+                let mut labels: Vec<u64> = (0..of.len() as u64).collect();
+                for i in 0..of.len() {
+                    let code = found.iter().position(|j| *j == equal(i)).unwrap_or(0);
+                    let (a, b) = (labels[i], labels[code]);
+                    let joined = labels.iter_mut().filter(|label| **label == a.max(b));
+                    joined.for_each(|label| *label = a.min(b));
+                }
+                one(labels)
+            }
             Sorting::Found => of.rows(&found()),
             Sorting::GroupKeys => last.rows(&last.groups().0),
             Sorting::Search => places_of(&|order| order.is_lt()),
@@ -290,7 +307,8 @@ impl Making {
                 Sorting::ArgsortS,
                 vec![self.descriptor(first, true)?, first],
             ),
-            14 => (Sorting::Codes, vec![first]),
+            14 if share < 50 => (Sorting::Codes, vec![first]),
+            14 => (Sorting::Components, vec![first]),
             15 => (Sorting::Found, vec![first]),
             16 => (Sorting::Digitize, vec![first, alike]),
             k => {
