@@ -5,7 +5,7 @@ use crate::numbers::Numbers;
 use livefusion::prelude::*;
 use livefusion_examples::Outcome;
 
-/// The samples and their check sum, as array combinators.
+/// Computes the samples and their check sum by array combinators.
 pub fn fused(counts: &Array<u64>, differences: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let runs = Segmented::replicate(counts, differences);
     let samples = runs.concat().cumsum();
@@ -16,7 +16,7 @@ pub fn fused(counts: &Array<u64>, differences: &Array<i64>) -> (Array<i64>, Arra
     (samples, check)
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(counts: &[u64], differences: &[i64]) -> (Vec<i64>, i64) {
     let mut samples = Vec::with_capacity(counts.iter().sum::<u64>() as usize);
     let (mut sample, mut check) = (0i64, 0i64);

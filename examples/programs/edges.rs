@@ -5,7 +5,7 @@ use crate::numbers::Numbers;
 use livefusion::prelude::*;
 use livefusion_examples::Outcome;
 
-/// Labels that spread along the edges until none changes, as array combinators.
+/// Spreads labels along the edges until none changes, by array combinators.
 pub fn fused(nodes: usize, from: &Array<u32>, to: &Array<u32>) -> Array<u32> {
     let start = iota(nodes).map(|node| node.cast::<u32>());
     let (labels, _) = iterate_while(
@@ -25,7 +25,7 @@ pub fn fused(nodes: usize, from: &Array<u32>, to: &Array<u32>) -> Array<u32> {
     labels
 }
 
-/// The same in plain Rust: trees of nodes, which edges join.
+/// Joins trees of nodes in plain Rust.
 pub fn plain(nodes: usize, from: &[u32], to: &[u32]) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..nodes as u32).collect();
     for (a, b) in from.iter().zip(to) {
@@ -37,7 +37,7 @@ pub fn plain(nodes: usize, from: &[u32], to: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The root of a node's tree. The path to it becomes half as long.
+/// Finds the root of a node's tree, and halves the path to it.
 fn root(parents: &mut [u32], mut node: u32) -> u32 {
     loop {
         let parent = parents[node as usize];

@@ -13,7 +13,7 @@ const LEAST: (f64, f64) = (400.0, 10.0);
 /// The bins of the histogram, and its largest mass.
 const BINS: (usize, f64) = (64, 128.0);
 
-/// The histogram and the largest masses, as array combinators.
+/// Computes the histogram and the largest masses by array combinators.
 pub fn fused(events: &Segmented<Particle>) -> (Array<u64>, Array<f64>) {
     let kept = events.filter(|(_, x, y, _)| (x * x + y * y).gt(LEAST.0));
     let masses = kept.combinations().map(|((e, x, y, z), (f, u, v, w))| {
@@ -25,7 +25,7 @@ pub fn fused(events: &Segmented<Particle>) -> (Array<u64>, Array<f64>) {
     (counts, heavy.fold(0.0, |a, b| a.max(b)))
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(lengths: &[u64], particles: &[Particle]) -> (Vec<u64>, Vec<f64>) {
     let mut counts = vec![0; BINS.0];
     let (mut rest, mut kept) = (particles, Vec::new());

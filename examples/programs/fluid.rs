@@ -8,7 +8,7 @@ use livefusion_examples::Outcome;
 /// The number of steps.
 const STEPS: usize = 20;
 
-/// The pressure after all steps, as array combinators.
+/// Computes the pressure after all steps by array combinators.
 pub fn fused(density: &Array<f64, Ix2>) -> Array<f64, Ix2> {
     let source = density.map(|d| (-d * d).exp() * (3.0 * d).sin());
     let [height, width] = density.shape();
@@ -21,7 +21,7 @@ pub fn fused(density: &Array<f64, Ix2>) -> Array<f64, Ix2> {
     })
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(density: &[f64], width: usize) -> Vec<f64> {
     let source: Vec<f64> = density
         .iter()

@@ -6,9 +6,9 @@ use livefusion::runtime::{ExplainedApart, Explanation};
 use livefusion_examples::{Outcome, timed};
 use std::time::{Duration, Instant};
 
-/// The head of the table.
+/// Names the columns of the table.
 pub const HEADER: &str = "\
-| program | elements | fused, ns | plain Rust, ns | ratio | loops | arrays | calls |
+| name | elements | fused, ns | plain Rust, ns | ratio | loops | arrays | calls |
 | --- | --: | --: | --: | --: | --: | --: | --: |";
 
 /// Runs programs on an engine, with inputs of one scale.

@@ -10,7 +10,7 @@ const STEPS: usize = 100;
 /// The share of a difference that flows in a step.
 const FLOW: f64 = 0.2;
 
-/// The heat after all steps, as array combinators.
+/// Computes the heat after all steps by array combinators.
 pub fn fused(heat: &Array<f64>) -> Array<f64> {
     iterate_n(STEPS, heat, |heat| {
         heat.windows(Boundary::Clamp, |[left, here, right]| {
@@ -19,7 +19,7 @@ pub fn fused(heat: &Array<f64>) -> Array<f64> {
     })
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(heat: &[f64]) -> Vec<f64> {
     let flow = |[left, here, right]: [f64; 3]| here + FLOW * (left - 2.0 * here + right);
     let (mut heat, last) = (heat.to_vec(), heat.len() - 1);

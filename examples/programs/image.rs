@@ -8,7 +8,7 @@ use livefusion_examples::Outcome;
 /// The bins of the histogram, from 0 to 1.
 const BINS: usize = 64;
 
-/// The gradients and their histogram, as array combinators.
+/// Computes the gradients and their histogram by array combinators.
 pub fn fused(image: &Array<f32, Ix2>) -> (Array<f32, Ix2>, Array<u64>) {
     let blurred = image.stencil2(Boundary::Clamp, |[[a, b, c], [d, e, f], [g, h, i]]| {
         (a + b + c + d + e + f + g + h + i) / 9.0
@@ -21,7 +21,7 @@ pub fn fused(image: &Array<f32, Ix2>) -> (Array<f32, Ix2>, Array<u64>) {
     (gradient, counts)
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(image: &[f32], width: usize) -> (Vec<f32>, Vec<u64>) {
     let blurred = stencil(image, width, |[[a, b, c], [d, e, f], [g, h, i]]| {
         (a + b + c + d + e + f + g + h + i) / 9.0

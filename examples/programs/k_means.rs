@@ -13,7 +13,7 @@ const STEPS: usize = 10;
 /// A point in the plane.
 type Point = (f64, f64);
 
-/// The centres after all steps, as array combinators.
+/// Computes the centres after all steps by array combinators.
 pub fn fused(points: &Array<Point>) -> Array<Point> {
     iterate_n(STEPS, &points.take(K), |centres| {
         let distances = points.outer(&centres, |(x, y), (u, v)| {
@@ -33,7 +33,7 @@ pub fn fused(points: &Array<Point>) -> Array<Point> {
     })
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(points: &[Point]) -> Vec<Point> {
     let mut centres = points[..K].to_vec();
     for _ in 0..STEPS {

@@ -13,7 +13,7 @@ struct Table<U, F> {
     limit: usize,
 }
 
-/// The best values of all keys, three each, and the means, as array combinators.
+/// Finds the best values of all keys, and the means, by array combinators.
 fn fused(table: &Table<Array<u32>, Array<f64>>) -> (Array<f64>, Array<f64>) {
     let (_, by_key) = table.values.group_by_key(&table.keys);
     let best = by_key.map_segments(|values| values.top_k(3));
@@ -26,7 +26,7 @@ fn fused(table: &Table<Array<u32>, Array<f64>>) -> (Array<f64>, Array<f64>) {
     (best.concat(), sums.map(|(sum, weight)| sum / weight))
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 fn plain(table: &Table<Vec<u32>, Vec<f64>>) -> (Vec<f64>, Vec<f64>) {
     let mut best = vec![[f64::NEG_INFINITY; 3]; table.limit];
     let mut sums = vec![(0.0, 0.0); table.limit];

@@ -12,7 +12,7 @@ type Statistics<U, N, F> = (U, N, F, F, F);
 /// The share of the lines below the quantile.
 const SHARE: f64 = 0.99;
 
-/// The statistics, as array combinators.
+/// Computes the statistics by array combinators.
 pub fn fused(
     status: &Array<u16>,
     bytes: &Array<u64>,
@@ -31,7 +31,7 @@ pub fn fused(
     )
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(
     status: &[u16],
     bytes: &[u64],
@@ -55,7 +55,7 @@ pub fn plain(
     statistics
 }
 
-/// The quantile, linear between two elements. It reorders them.
+/// Computes the quantile, linear between two elements. It reorders them.
 fn quantile(xs: &mut [f64]) -> f64 {
     let place = SHARE * (xs.len() - 1) as f64;
     let (_, low, above) = xs.select_nth_unstable_by(place as usize, f64::total_cmp);

@@ -8,7 +8,7 @@ use livefusion_examples::Outcome;
 /// The number of dimensions.
 const D: usize = 8;
 
-/// The nearest points, as array combinators.
+/// Finds the nearest points by array combinators.
 pub fn fused(queries: &Array<f64, Ix2>, points: &Array<f64, Ix2>) -> Array<u64> {
     queries.map_rows(|query| {
         let distances = points.map_rows(|point| {
@@ -19,7 +19,7 @@ pub fn fused(queries: &Array<f64, Ix2>, points: &Array<f64, Ix2>) -> Array<u64> 
     })
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(queries: &[[f64; D]], points: &[[f64; D]]) -> Vec<u64> {
     let nearest = |query: &[f64; D]| {
         let (mut nearest, mut least) = (0, f64::INFINITY);

@@ -8,13 +8,13 @@ use livefusion_examples::Outcome;
 /// The steps of a walk.
 const STEPS: usize = 10;
 
-/// The maximum and the mean, as array combinators.
+/// Computes the maximum and the mean by array combinators.
 pub fn fused(walks: &Array<f64, Ix2>) -> (Array<f64, Ix0>, Array<f64, Ix0>) {
     let highest = walks.map_rows(|steps| steps.cumsum().max());
     (highest.max(), highest.mean())
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(walks: &[f64]) -> (f64, f64) {
     let (mut most, mut sum) = (f64::NEG_INFINITY, 0.0);
     for walk in walks.chunks_exact(STEPS) {

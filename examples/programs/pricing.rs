@@ -14,7 +14,7 @@ const RATE: f64 = 0.03;
 const DRIFT: f64 = -0.000_02;
 const DEVIATION: f64 = 0.03;
 
-/// The value for each strike, as array combinators.
+/// Computes the value for each strike by array combinators.
 pub fn fused(changes: &Array<f64, Ix2>, strikes: &Array<f64>) -> Array<f64> {
     let means = changes.map_rows(|changes| {
         let logs = changes.map(|z| DRIFT + DEVIATION * z).cumsum();
@@ -24,7 +24,7 @@ pub fn fused(changes: &Array<f64, Ix2>, strikes: &Array<f64>) -> Array<f64> {
     payoffs.along(0).mean().map(|mean| (-RATE).exp() * mean)
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(changes: &[f64], strikes: &[f64]) -> Vec<f64> {
     let paths = changes.len() / STEPS;
     let mut sums = vec![0.0; strikes.len()];

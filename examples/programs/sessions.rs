@@ -8,7 +8,7 @@ use livefusion_examples::Outcome;
 /// A longer pause begins a session, in seconds.
 const GAP: u64 = 1800;
 
-/// The lengths and the pages of all sessions, as array combinators.
+/// Computes the lengths and the pages of all sessions by array combinators.
 pub fn fused(times: &Array<u64>) -> (Array<u64>, Array<u64>) {
     let before = times.shift(1, 0);
     let begins = times.zip_with(&before, |now, before| (now - before).gt(GAP));
@@ -16,7 +16,7 @@ pub fn fused(times: &Array<u64>) -> (Array<u64>, Array<u64>) {
     sessions.map_segments(|clicks| (&clicks.last() - &clicks.first(), clicks.len()))
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(times: &[u64]) -> (Vec<u64>, Vec<u64>) {
     let sessions = times.chunk_by(|before, now| now - before <= GAP);
     sessions

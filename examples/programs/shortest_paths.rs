@@ -5,12 +5,12 @@ use crate::numbers::Numbers;
 use livefusion::prelude::*;
 use livefusion_examples::Outcome;
 
-/// The number of squares that covers paths of up to `n` edges.
+/// Counts the squares that cover paths of up to `n` edges.
 fn squares(n: usize) -> u32 {
     n.next_power_of_two().ilog2()
 }
 
-/// The distances of all pairs, as array combinators.
+/// Computes the distances of all pairs by array combinators.
 pub fn fused(distances: &Array<f64, Ix2>, n: usize) -> Array<f64, Ix2> {
     iterate_n(u64::from(squares(n)), distances, |d| {
         let first = d.broadcast((.., .., n));
@@ -19,7 +19,7 @@ pub fn fused(distances: &Array<f64, Ix2>, n: usize) -> Array<f64, Ix2> {
     })
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(distances: &[f64], n: usize) -> Vec<f64> {
     let mut d = distances.to_vec();
     for _ in 0..squares(n) {

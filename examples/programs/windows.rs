@@ -8,13 +8,13 @@ use livefusion_examples::Outcome;
 /// The length of a window.
 const WIDTH: usize = 24;
 
-/// The statistics of each window, as array combinators.
+/// Computes the statistics of each window by array combinators.
 pub fn fused(xs: &Array<f64>) -> (Array<f64>, Array<f64>) {
     xs.sliding_windows(WIDTH, 1)
         .map_rows(|window| (window.mean(), window.std()))
 }
 
-/// The same in plain Rust.
+/// Computes the same in plain Rust.
 pub fn plain(xs: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let statistics = |window: &[f64]| {
         let mean = window.iter().sum::<f64>() / WIDTH as f64;
