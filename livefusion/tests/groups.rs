@@ -329,3 +329,104 @@ fn components__between_loops__fuse_with_both() {
     // 0; 1 3 9 7; 2 6 8 4; 5.
     assert_eq!(number.force().unwrap(), 4);
 }
+
+/// The largest `k` elements of each bin.
+fn best(n: usize, bins: &[u32], xs: &[(f64, u8)], k: usize) -> Vec<Vec<(f64, u8)>> {
+    let mut all = vec![Vec::new(); n];
+    bins.iter()
+        .zip(xs)
+        .for_each(|(bin, x)| all[*bin as usize].push(*x));
+    for bin in &mut all {
+        bin.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        bin.truncate(k);
+    }
+    all
+}
+
+#[test]
+fn top_k_by_index__of_bins_of_all_sizes__agrees_with_sorts() {
+    let mut seed = 5u64;
+    let mut below = |n: u64| {
+        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (seed >> 33) % n
+    };
+    for (n, bins) in [(0, 3), (1, 1), (40, 7), (400, 3), (400, 300)] {
+        let index: Vec<u32> = (0..n).map(|_| below(bins) as u32).collect();
+        let xs: Vec<(f64, u8)> = (0..n)
+            .map(|_| {
+                (
+                    (below(9) as f64 - 4.0) * 0.0_f64.max(below(3) as f64),
+                    below(4) as u8,
+                )
+            })
+            .collect();
+        let (at, values) = (Array::from(index.clone()), Array::from(xs.clone()));
+        // 20 rows of two fields are sorted.
+        for k in [0, 1, 2, 3, 20] {
+            let expected = best(bins as usize, &index, &xs, k);
+            for engine in engines() {
+                let found = values.top_k_by_index(&at, bins, k);
+                let found = (found.lengths(), found.data()).force_with(&engine).unwrap();
+                let lengths: Vec<u64> = expected.iter().map(|bin| bin.len() as u64).collect();
+                assert_eq!(found.0, lengths);
+                assert_eq!(found.1.to_vec().unwrap(), expected.concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn top_k_by_key__and_reduce_by_key__number_keys_as_they_appear() {
+    let keys = Array::from(vec![70u64, 30, 70, 50, 30, 70]);
+    let xs = Array::from(vec![1i64, 2, 9, 4, 5, 6]);
+    for engine in engines() {
+        let (found, best) = xs.map(|x| x * 2).top_k_by_key(&keys, 2);
+        let best = (&found, best.lengths(), best.data())
+            .force_with(&engine)
+            .unwrap();
+        assert_eq!(
+            (&best.0[..], &best.1[..]),
+            (&[70, 30, 50][..], &[2, 2, 1][..])
+        );
+        assert_eq!(best.2, [18, 12, 10, 4, 8]);
+        let (found, sums) = xs.reduce_by_key(&keys, (0u32, 0.0), |(n, sum), x| {
+            (n + 1, sum + x.cast::<f64>())
+        });
+        let (found, sums) = (&found, &sums).force_with(&engine).unwrap();
+        assert_eq!(
+            (&found[..], sums.to_vec().unwrap()),
+            (&[70, 30, 50][..], vec![(3, 16.0), (2, 7.0), (1, 4.0)])
+        );
+        let short = xs.take(4).top_k_by_key(&keys, 2).1;
+        let e = (short.lengths(), short.data())
+            .force_with(&engine)
+            .unwrap_err();
+        assert_eq!(
+            e.kind,
+            ErrorKind::LengthMismatch {
+                expected: 6,
+                got: 4
+            }
+        );
+    }
+}
+
+/// One pass finds the best and the sums of all bins; another writes the best.
+#[test]
+fn top_k_by_index__beside_sums__shares_their_loop() {
+    let at = Array::from((0..90u32).map(|i| i % 7).collect::<Vec<_>>());
+    let xs = Array::from((0..90).map(|i| f64::from(i * 37 % 90)).collect::<Vec<_>>());
+    let ys = xs.map(|x| x + 1.0);
+    let best = ys.top_k_by_index(&at, 7, 3);
+    let bins = Bins {
+        count: 7,
+        start: 0.0,
+    };
+    let sums = ys.reduce_by_index(&at, bins, |sum, x| sum + x);
+    let explained = (best.data(), &sums).explain().unwrap();
+    assert_eq!(
+        (explained.loops.len(), explained.apart.len()),
+        (2, 0),
+        "{explained}"
+    );
+}

@@ -159,6 +159,10 @@ impl<V: Elt> Array<V> {
     /// let weights = Array::from(vec![0.5f64, 1.0, 2.0, 4.0]);
     /// let sums = weights.reduce_by_index(&bins, Bins { count: 2, start: 0.0 }, |bin, w| bin + w);
     /// assert_eq!(sums.force()?, [1.0, 6.5]);
+    /// // A bin may have another type than the elements.
+    /// let nothing = (0u64, f64::INFINITY);
+    /// let counted = weights.reduce_by_index(&bins, Bins { count: 2, start: nothing }, |(n, least), w| (n + 1, least.min(w)));
+    /// assert_eq!(counted.force()?, [(1, 1.0), (3, 0.5)]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -169,15 +173,15 @@ impl<V: Elt> Array<V> {
     /// When forced: if an index is not below the number of bins, or there are not as many values as indices.
     #[doc(alias("bincount", "histogram", "groupby"))]
     #[track_caller]
-    pub fn reduce_by_index<I: Int, R: ToExp<V>>(
+    pub fn reduce_by_index<I: Int, S: IntoExp, R: ToExp<S::Elt>>(
         &self,
         indices: &Array<I>,
-        bins: Bins<impl IntoLen, impl IntoExp<Elt = V>>,
-        op: impl FnOnce(V::Exp, V::Exp) -> R,
-    ) -> Array<V> {
+        bins: Bins<impl IntoLen, S>,
+        op: impl FnOnce(<S::Elt as Elt>::Exp, V::Exp) -> R,
+    ) -> Array<S::Elt> {
         let builder = Builder::named("reduce_by_index");
         let (base, indices) = (bins.array(), as_indices(builder, indices.node()));
-        let op = operator_of::<V, R>(op);
+        let op = closure::<(S::Elt, V), S::Elt>(|(bin, x)| op(bin, x).to_exp());
         Array::wrap(builder.scatter(base.node(), &indices, self.node(), Some(op)))
     }
 

@@ -57,7 +57,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
         values,
     } = joined(e, at, point, *places)?;
     match combine {
-        Some(op) if !op.captures.is_empty() || op.may_trap() => {
+        Some(op) if !op.captures.is_empty() || op.may_trap() || !is_join(op) => {
             let old = read(e, (comb, Section::Yield), &arrays, index);
             let new = step(e, at, op, old, &values)?;
             write(e, comb, &arrays, index, &new);
@@ -79,6 +79,12 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let made = (0..).zip(arrays).map(|(f, array)| ((id, f), array));
     e.values.made.extend(made);
     Ok(())
+}
+
+/// Whether a step takes two elements of one type.
+fn is_join(step: &Body) -> bool {
+    let (old, new) = step.params.split_at(step.results.len().min(step.params.len()));
+    old == new
 }
 
 /// Emits a running fold by index.

@@ -11,6 +11,7 @@
 //! | `quantile` | `median`, `quantile`, also of segments |
 //! | `search` | `searchsorted`, `digitize` |
 //! | `codes` | `factorize` |
+//! | `by_key` | `reduce_by_key`, `top_k_by_index`, `top_k_by_key` |
 //! | `components` | `components` of a graph |
 //! | `groups` | `unique_counts`, `group_by_key` |
 //! | `segments` | `sort`, `argsort` of segments |
@@ -24,6 +25,7 @@
 mod along;
 mod between;
 mod by;
+mod by_key;
 mod call;
 mod codes;
 mod components;

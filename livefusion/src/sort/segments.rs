@@ -13,6 +13,14 @@ impl Segments {
         self.with_data(builder.map(&[sorted], order::elements(&self.data.types, builder.loc())))
     }
 
+    /// Sorts the elements of each segment in the order of [`top_k`](crate::Array::top_k).
+    pub(crate) fn sort_falling(&self, builder: Builder) -> Segments {
+        let keys = builder.keys_by(&self.data, order::falling_keys);
+        let sorted = builder.sort_keys(&self.lengths, &keys, Sorted::Elements);
+        let elements = order::falling_elements(&self.data.types, builder.loc());
+        self.with_data(builder.map(&[sorted], elements))
+    }
+
     /// Returns the indices within each segment that sort it (`u64`).
     pub fn argsort(&self, builder: Builder) -> Segments {
         self.with_data(builder.sort_keys(&self.lengths, &builder.keys(&self.data), Sorted::Places))

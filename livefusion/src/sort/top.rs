@@ -45,7 +45,8 @@ impl Builder {
         }
     }
 
-    fn fits(self, keys: &Node, k: usize) -> bool {
+    /// Whether the state of a fold holds the first `k` keys.
+    pub(super) fn fits(self, keys: &Node, k: usize) -> bool {
         keys.error.is_none() && k > 0 && k.saturating_mul(keys.types.len()) <= MOST
     }
 
@@ -56,11 +57,7 @@ impl Builder {
 
     /// Folds the `k` smallest keys in order.
     fn smallest(self, keys: &Arc<Node>, k: usize) -> Arc<Node> {
-        let few = Few {
-            types: keys.types.clone(),
-            k,
-            loc: self.loc(),
-        };
+        let few = Few::of(keys, k, self.loc());
         let kept = self.fold(keys, Fold::exact(few.none(), few.step(), few.join()));
         let len = self.renamed("len").len(keys);
         let there = trace::trace(&[], |_| {
@@ -74,7 +71,7 @@ impl Builder {
 }
 
 /// The state: `k` rows of these fields, in order.
-struct Few {
+pub(super) struct Few {
     types: Types,
     k: usize,
     loc: Loc,
@@ -83,6 +80,11 @@ struct Few {
 type Row = Fields;
 
 impl Few {
+    pub(super) fn of(keys: &Node, k: usize, loc: Loc) -> Few {
+        let types = keys.types.clone();
+        Few { types, k, loc }
+    }
+
     fn op(&self, op: Op, args: &[Field]) -> Field {
         Field::op(op, args, self.loc)
     }
@@ -97,14 +99,14 @@ impl Few {
     }
 
     /// The state of no elements: the last possible keys.
-    fn none(&self) -> Body {
+    pub(super) fn none(&self) -> Body {
         trace::trace(&[], |_| {
             order::last_keys(&self.state()).into_iter().collect()
         })
     }
 
     /// Inserts one more element, if it belongs to the state.
-    fn step(&self) -> Body {
+    pub(super) fn step(&self) -> Body {
         let params = [&self.state()[..], &self.types].concat();
         trace::trace(&params, |fields| {
             let mut rows = self.split(fields);
@@ -162,6 +164,14 @@ impl Few {
         trace::trace(&[Ty::U64], |index| {
             let rows = self.split(&Field::value(kept, self.loc));
             self.at(index[0], 0, &rows)
+        })
+    }
+
+    /// Returns a body that maps an index and a state to a row.
+    pub(super) fn row_of_state(&self) -> Body {
+        let params = [&[Ty::U64], &self.state()[..]].concat();
+        trace::trace(&params, |fields| {
+            self.at(fields[0], 0, &self.split(&fields[1..]))
         })
     }
 

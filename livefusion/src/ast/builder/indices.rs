@@ -9,7 +9,8 @@ use std::sync::Arc;
 impl Builder {
     /// Writes values into `base` at indices, in order.
     ///
-    /// `combine` takes (old element, value). Without it the last value written to an index stays.
+    /// `combine` takes (old element, value), and the value may have another type. Without it the
+    /// last value written to an index stays.
     pub fn scatter(
         self,
         base: &Arc<Node>,
@@ -41,14 +42,14 @@ impl Builder {
     ) -> Arc<Node> {
         let mut d = self.at_indices([base, indices, values]);
         let t = &base.types;
-        d.expect(values.types == *t, || {
-            (
-                format!("values of type {}", show_types(t)),
-                show_node(values),
-            )
-        });
-        if let Some(c) = &combine {
-            d.body(c, "a combine function", &both(t, t), Some(t));
+        match &combine {
+            Some(c) => d.body(c, "a combine function", &both(t, &values.types), Some(t)),
+            None => d.expect(values.types == *t, || {
+                (
+                    format!("values of type {}", show_types(t)),
+                    show_node(values),
+                )
+            }),
         }
         d.len = base.known_len();
         let combine = combine.map(|c| d.simple(c));

@@ -36,6 +36,8 @@ pub enum Sorting {
     UniqueCounts,
     /// The codes of elements.
     Codes,
+    /// The largest elements, up to a number, of each code of an array beside: the elements.
+    TopByCode(usize),
     /// The components of a graph with an edge from each place to the code of its element.
     Components,
     /// The elements of the codes.
@@ -115,6 +117,7 @@ impl Made for Sorting {
             }
             Sorting::UniqueCounts => b.unique_counts(first),
             Sorting::Codes => b.factorize(first).0,
+            Sorting::TopByCode(k) => b.top_k_by_key(first, last, k).1.data,
             Sorting::Components => {
                 let n = Axis::delayed(b.len(first));
                 b.components(&b.enumerate(&b.factorize(first).0), &n)
@@ -135,7 +138,9 @@ impl Made for Sorting {
         let (first, last) = (&inputs[0], &inputs[inputs.len() - 1]);
         let is_number = matches!(last.types, [ty] if *ty != Ty::Bool);
         match self {
-            Sorting::ByKey | Sorting::GroupKeys | Sorting::GroupValues => first.len() == last.len(),
+            Sorting::ByKey | Sorting::GroupKeys | Sorting::GroupValues | Sorting::TopByCode(_) => {
+                first.len() == last.len()
+            }
             Sorting::SortS | Sorting::ArgsortS => first.describes(last.len()),
             Sorting::Quantile(_) | Sorting::Quantiles(_) => is_number && last.len() > 0,
             Sorting::QuantileS(_) => {
@@ -208,6 +213,18 @@ impl Made for Sorting {
                 let found = found();
                 let code = |i| found.iter().position(|j| *j == equal(i)).unwrap_or(0) as u64;
                 one((0..of.len()).map(code).collect())
+            }
+            Sorting::TopByCode(k) => {
+                let equal = |i: usize| (0..i).find(|j| last.to(i, last, *j).is_eq()).unwrap_or(i);
+                let keys = (0..last.len()).filter(|i| equal(*i) == *i);
+                let all = falling(of.len());
+                let of_key = |key| {
+                    all.iter()
+                        .copied()
+                        .filter(move |i| equal(*i) == key)
+                        .take(k)
+                };
+                of.rows(&keys.flat_map(of_key).collect::<Vec<_>>())
             }
             Sorting::Components => {
                 let found = found();
@@ -297,6 +314,7 @@ impl Making {
             3 | 4 => (Sorting::TopK(k), vec![first]),
             5 => (Sorting::ArgtopK(k), vec![first]),
             6 => (Sorting::UniqueCounts, vec![first]),
+            7 if share < 40 => (Sorting::TopByCode(k), vec![first, beside]),
             7 => (Sorting::GroupKeys, vec![first, beside]),
             8 => (Sorting::GroupValues, vec![first, beside]),
             9 => (Sorting::Search, vec![first, alike]),
