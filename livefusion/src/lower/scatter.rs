@@ -83,7 +83,9 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
 
 /// Whether a step takes two elements of one type.
 fn is_join(step: &Body) -> bool {
-    let (old, new) = step.params.split_at(step.results.len().min(step.params.len()));
+    let (old, new) = step
+        .params
+        .split_at(step.results.len().min(step.params.len()));
     old == new
 }
 

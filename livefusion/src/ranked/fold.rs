@@ -4,12 +4,13 @@ use super::make::{IndexedElement, axes_of, built, chosen, computed, others, rear
 use super::near::near;
 use crate::array::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank};
 use crate::ast::{
-    Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind, Shape,
-    TermId, fits, flat_index, plain,
+    Assert, Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind,
+    Shape, TermId, fits, flat_index, plain,
 };
 use crate::error::ErrorKind;
 use crate::over::Domain;
-use loop_lang::types::Ty;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// The start of a fold, in messages.
@@ -172,6 +173,37 @@ impl<'s> Folded<'s> {
             Some(rows) => builder.fold(Domain::Segments(&rows, elements), fold),
             None => builder.fold(elements, fold),
         }
+    }
+
+    /// Returns a buffer filled with identities, for folds that need an element.
+    ///
+    /// # Errors
+    /// If a fold is known to have no elements. Other lengths are checked at run time.
+    pub(super) fn starts_of_some(
+        &self,
+        builder: Builder,
+        identity: &Body,
+    ) -> Result<Arc<Node>, ErrorKind> {
+        let (size, rest) = (self.size(builder), builder.size(self.rest().axes()));
+        if size.known() == Some(0) && rest.known().is_some_and(|n| n > 0) {
+            return Err(ErrorKind::Empty);
+        }
+        let mut b = BodyBuilder::new(&[]);
+        b.locate(Some(builder.loc()));
+        let mut start = b.embed(identity, &[]).unwrap_or_default();
+        if size.known().is_none_or(|n| n == 0) {
+            let zero = b.lit(Const::u64(0));
+            let (size, rest) = (size.term(&mut b), rest.term(&mut b));
+            let first = b.ensure(Assert::Below, &[zero, size]);
+            let is_none = b.op(Op::Eq, &[rest, zero]);
+            let place = b.cond(is_none, zero, first);
+            let is_first = b.op(Op::Eq, &[place, zero]);
+            for (field, ty) in start.iter_mut().zip(identity.result_types()) {
+                let other = b.lit(Const::zero(ty));
+                *field = b.cond(is_first, *field, other);
+            }
+        }
+        Ok(self.starts(builder, b.finish(&start)))
     }
 
     /// Returns a buffer filled with the start value of each fold.

@@ -6,7 +6,7 @@ use crate::array::{
     Array, Ix0, Multi, Statistic, as_pair, corrected, float, number, pairs, pairs_in_order,
     plain_sum,
 };
-use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId, identities};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
@@ -105,8 +105,11 @@ fn first_or(
     if folded.is_last() {
         return Ok(folded.fold(b, elements, Fold::first(step)));
     }
-    let first = folded.first(b, elements)?;
-    Ok(folded.onto(b, &first, elements, step))
+    let base = match identities(&step) {
+        Some(identity) => folded.starts_of_some(b, &identity)?,
+        None => folded.first(b, elements)?,
+    };
+    Ok(folded.onto(b, &base, elements, step))
 }
 
 /// Computes the means of folds of `f64`s, row by row.

@@ -148,3 +148,49 @@ fn iterate_n__of_a_min_plus_product__is_one_nest_a_step() -> Result<()> {
     }
     Ok(())
 }
+
+/// The bins of an extremum begin with its identity, so no element is read twice.
+#[test]
+fn min__along_an_outer_axis_of_a_computed_array__is_one_nest() -> Result<()> {
+    let sums = |n: usize| {
+        let d = matrix(n, n);
+        let to = d.broadcast((.., .., n));
+        to.zip_with(&d.broadcast((n, .., ..)), |a, b| a + b)
+    };
+    for engine in engines() {
+        for n in [4, 1] {
+            let least = sums(n).along(1).min();
+            let explained = least.explain_with(&engine)?;
+            assert_eq!(shape(&explained), (1, 3, 1), "{explained}");
+            let least = least.force_with(&engine)?;
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                let through = (0..n).map(|k| at(n, i, k) + at(n, k, j));
+                assert_eq!(
+                    least.get((i, j)),
+                    Some(through.fold(f64::INFINITY, f64::min))
+                );
+            }
+        }
+        assert_eq!(sums(0).along(1).min().force_with(&engine)?.shape(), [0, 0]);
+        let none = matrix(0, 2).along(0).max().force_with(&engine);
+        assert_eq!(none.expect_err("no elements").kind, ErrorKind::Empty);
+        let late = |n: u64| iota(9).filter(move |x| x.lt(n)).len();
+        let made = |n, m| {
+            generate((&late(n), &late(m)), |(i, j)| i + j)
+                .along(0)
+                .max()
+        };
+        assert_eq!(made(2, 3).force_with(&engine)?, [1, 2, 3]);
+        assert_eq!(made(0, 0).force_with(&engine)?, []);
+        let e = made(0, 3).force_with(&engine).expect_err("no elements");
+        assert_eq!(
+            (e.combinator, e.kind),
+            ("max", ErrorKind::OutOfRange { index: 0, len: 0 })
+        );
+        let nans = Array::from([[f64::NAN, 1.0], [f64::NAN, f64::NAN]]);
+        let least = nans.along(0).min().force_with(&engine)?;
+        assert!(least[0].is_nan());
+        assert_eq!(least[1], 1.0);
+    }
+    Ok(())
+}
