@@ -10,6 +10,8 @@ mod nested;
 mod prepared;
 #[path = "iterate/random.rs"]
 mod random;
+#[path = "iterate/recovered.rs"]
+mod recovered;
 
 use livefusion::prelude::*;
 use livefusion::{CancelToken, Clustering, ErrorKind, Result, stages};
