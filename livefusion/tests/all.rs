@@ -34,6 +34,7 @@ mod growth;
 mod halves;
 mod held;
 mod histograms;
+mod identities;
 mod in_place;
 mod inline;
 mod io;

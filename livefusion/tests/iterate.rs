@@ -2,12 +2,16 @@
 
 #[path = "iterate/in_place.rs"]
 mod in_place;
+#[path = "iterate/invariant.rs"]
+mod invariant;
 #[path = "iterate/nested.rs"]
 mod nested;
 #[path = "iterate/prepared.rs"]
 mod prepared;
 #[path = "iterate/random.rs"]
 mod random;
+#[path = "iterate/recovered.rs"]
+mod recovered;
 
 use livefusion::prelude::*;
 use livefusion::{CancelToken, Clustering, ErrorKind, Result, stages};
@@ -313,8 +317,8 @@ fn shapes_stay_known() -> Result<()> {
     Ok(())
 }
 
-/// Folds of captured arrays run once, before the first step, and not at all without steps. Maps of
-/// captured arrays stay in the step.
+/// Folds of captured arrays run once, before the first step, and not at all without steps. Cheap maps
+/// of captured arrays stay in the step.
 #[test]
 fn iterate_computes_invariant_values_once() -> Result<()> {
     let weights = Array::from(vec![3i64, -1, 4, -5]);

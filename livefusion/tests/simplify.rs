@@ -1,6 +1,6 @@
 //! Simplification is idempotent and changes no result and no trap.
 
-use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, TermId, Value, simplify};
+use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, Term, TermId, Value, simplify};
 use livefusion::runtime::{Engine, force_nodes};
 use livefusion::{ErrorKind, Loc};
 use livefusion_backend::Buffer;
@@ -27,7 +27,7 @@ fn body(steps: &[Step]) -> Body {
         let (i, j) = (pick(&ints, *x), pick(&ints, *y));
         let (f, g) = (pick(&floats, *x), pick(&floats, *y));
         let (p, q) = (pick(&bools, *z), pick(&bools, *y));
-        match what % 24 {
+        match what % 27 {
             0 => ints.push(b.op(Op::Add, &[i, j])),
             1 => ints.push(b.op(Op::Sub, &[i, j])),
             2 => ints.push(b.op(Op::Mul, &[i, j])),
@@ -51,7 +51,20 @@ fn body(steps: &[Step]) -> Body {
             20 => bools.push(b.op(Op::Eq, &[f, g])),
             21 => bools.push(b.op(Op::And, &[p, q])),
             22 => bools.push(b.op(Op::Not, &[p])),
-            _ => ints.push(b.op(Op::Select, &[p, i, j])),
+            23 => ints.push(b.op(Op::Select, &[p, i, j])),
+            // Sums with equal operands, and products with constants.
+            24 => {
+                let sum = b.op(Op::Add, &[i, j]);
+                ints.push(b.op(Op::Sub, &[sum, j]));
+            }
+            25 => {
+                let less = b.op(Op::Sub, &[i, j]);
+                ints.push(b.op(Op::Sub, &[i, less]));
+            }
+            _ => {
+                let n = b.lit(Const::int(Ty::I64, i64::from(*z as i8)));
+                ints.push(b.op(Op::Mul, &[n, i]));
+            }
         }
     }
     let results = [
@@ -136,6 +149,75 @@ fn constants_that_cancel() {
     let same = b.op(Op::Add, &[less, more]);
     let simple = simplify(b.finish(&[same]));
     assert_eq!(simple.terms.len(), 1, "{simple:?}");
+}
+
+/// Sums of integers are collected: constants, multiples of equal operands, operands that cancel.
+#[test]
+fn simplify__sums_of_integers__are_collected() {
+    let body = |f: &dyn Fn(&mut BodyBuilder, [TermId; 2], &dyn Fn(i64) -> Const) -> TermId| {
+        let mut b = BodyBuilder::new(&[Ty::I32, Ty::I32]);
+        let params = [b.param(0), b.param(1)];
+        let sum = f(&mut b, params, &|n| Const::int(Ty::I32, n));
+        let simple = simplify(b.finish(&[sum]));
+        let operators = simple
+            .terms
+            .iter()
+            .filter(|t| matches!(t.term, Term::Op(..)));
+        (operators.count(), simple.results[0].index())
+    };
+    // `(x + 1) - 3 + 2` is `x`.
+    let shifted = body(&|b, [x, _], n| {
+        let (one, three, two) = (b.lit(n(1)), b.lit(n(3)), b.lit(n(2)));
+        let more = b.op(Op::Add, &[x, one]);
+        let less = b.op(Op::Sub, &[more, three]);
+        b.op(Op::Add, &[less, two])
+    });
+    assert_eq!(shifted, (0, 0));
+    // `x + y - y` is `x`, and `y - (y - x)` too.
+    let cancelled = body(&|b, [x, y], _| {
+        let sum = b.op(Op::Add, &[x, y]);
+        b.op(Op::Sub, &[sum, y])
+    });
+    assert_eq!(cancelled, (0, 0));
+    let turned = body(&|b, [x, y], _| {
+        let less = b.op(Op::Sub, &[y, x]);
+        b.op(Op::Sub, &[y, less])
+    });
+    assert_eq!(turned, (0, 0));
+    // `3 * x + x * 4` is one product, and `x * 0` is zero.
+    let multiples = body(&|b, [x, _], n| {
+        let (three, four) = (b.lit(n(3)), b.lit(n(4)));
+        let (three, four) = (b.op(Op::Mul, &[three, x]), b.op(Op::Mul, &[x, four]));
+        b.op(Op::Add, &[three, four])
+    });
+    assert_eq!(multiples.0, 1);
+    let nothing = body(&|b, [x, _], n| {
+        let zero = b.lit(n(0));
+        b.op(Op::Mul, &[x, zero])
+    });
+    assert_eq!(nothing.0, 0);
+}
+
+/// A quotient that cancels, or whose multiple is zero, still traps.
+#[test]
+fn simplify__operand_that_cancels__keeps_its_trap() {
+    let xs = Builder::named("input").manifest(vec![Arc::new(Buffer::from_vec(vec![2i64, 0]))]);
+    for cancels in [false, true] {
+        let mut b = BodyBuilder::new(&[Ty::I64]);
+        let x = b.param(0);
+        let (eight, zero) = (b.lit(Const::int(Ty::I64, 8)), b.lit(Const::int(Ty::I64, 0)));
+        let quotient = b.op(Op::Div, &[eight, x]);
+        let result = match cancels {
+            true => {
+                let sum = b.op(Op::Add, &[x, quotient]);
+                b.op(Op::Sub, &[sum, quotient])
+            }
+            false => b.op(Op::Mul, &[quotient, zero]),
+        };
+        let map = Builder::named("map").map(std::slice::from_ref(&xs), b.finish(&[result]));
+        let error = force_nodes(&Engine::interp(), &[map]).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Division { .. }), "{error}");
+    }
 }
 
 /// A strict `select` with a known test still computes both sides, so a trapping side must remain.

@@ -16,6 +16,8 @@ impl Builder {
     /// The result is an index function if all parts are. Otherwise the parts are the phases of one
     /// loop.
     pub fn concat(self, parts: &[Arc<Node>]) -> Arc<Node> {
+        let kept = not_empty(parts);
+        let parts = kept.as_deref().unwrap_or(parts);
         match parts {
             [one] => one.clone(),
             [first, rest @ ..]
@@ -126,6 +128,23 @@ pub(crate) fn by_index(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
     let ends_here: Vec<TermId> = ends.iter().map(|e| e.term(&mut b)).collect();
     let fields = search(&mut b, parts, &ends_here, None, i);
     builder.generate(length(ends), b.finish(&fields))
+}
+
+/// The parts without empty ones, if there are any. An empty part that a loop computes may fail.
+fn not_empty(parts: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
+    let first = parts.first()?;
+    let are_alike = parts
+        .iter()
+        .all(|p| p.types == first.types && p.error.is_none());
+    let is_empty = |part: &Arc<Node>| {
+        let fails_not = part.is_leaf() || matches!(part.kind, Kind::Generate(Len::Known(0), _));
+        fails_not && part.known_len() == Some(0)
+    };
+    let mut kept: Vec<Arc<Node>> = parts.iter().filter(|p| !is_empty(p)).cloned().collect();
+    if kept.is_empty() {
+        kept.push(first.clone());
+    }
+    (are_alike && kept.len() < parts.len()).then_some(kept)
 }
 
 /// Tests if an array allows access to any element by its index.

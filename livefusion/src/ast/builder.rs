@@ -12,7 +12,7 @@ use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
     Body, BodyBuilder, Capture, Custom, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Rewrite,
-    Shape, Term, Types, Value,
+    Shape, Term, Types, Value, own_index,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::ErrorKind;
@@ -162,7 +162,10 @@ impl Builder {
             known_or_delayed => known_or_delayed,
         };
         let body = d.simple(body);
-        d.array(Kind::Generate(len, body), types)
+        match own_index::generated(&len, &body).filter(|_| d.error.is_none()) {
+            Some(array) => array,
+            None => d.array(Kind::Generate(len, body), types),
+        }
     }
 
     /// Maps the body over the inputs, in lockstep.
@@ -393,6 +396,9 @@ impl Builder {
         d.body(&body, "a computation", &[], None);
         let types = body.result_types_or_none();
         let body = d.simple(of_literals(body));
+        if let (None, Some(scalar)) = (&d.error, is_its_capture(&body)) {
+            return scalar;
+        }
         let node = d.scalar(Kind::Compute(body), types);
         match node.literal() {
             Some(value) => set(node, value),
@@ -402,6 +408,9 @@ impl Builder {
 
     /// Takes the length of an array as a delayed `u64`.
     pub fn len(self, input: &Arc<Node>) -> Arc<Node> {
+        if let (Kind::Generate(Len::Delayed(n), _), None) = (&input.kind, &input.error) {
+            return n.clone();
+        }
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.scalar(Kind::Len, smallvec![Ty::U64])
@@ -462,6 +471,16 @@ pub fn identity(types: &[Ty]) -> Body {
 fn is_identity(body: &Body) -> bool {
     body.results.len() == body.params.len()
         && body.results.iter().enumerate().all(|(k, t)| t.index() == k)
+}
+
+/// The delayed scalar that a computation is, if it returns all its fields.
+fn is_its_capture(body: &Body) -> Option<Arc<Node>> {
+    let [Capture::Scalar(node)] = body.captures.as_slice() else {
+        return None;
+    };
+    let fields = (0..node.types.len() as u32).map(|field| Term::Scalar { capture: 0, field });
+    let results = body.results.iter().map(|r| body.terms[r.index()].term);
+    results.eq(fields).then(|| node.clone())
 }
 
 /// Applies a body to delayed scalars: parameters become fields of captures.

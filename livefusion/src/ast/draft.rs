@@ -45,6 +45,10 @@ impl Draft {
         }
     }
 
+    pub(super) fn inputs(&self) -> &[Arc<Node>] {
+        &self.inputs
+    }
+
     pub(super) fn fail(&mut self, kind: ErrorKind) {
         self.error
             .get_or_insert_with(|| Box::new(Error::new(self.builder.name, self.builder.loc, kind)));

@@ -39,6 +39,7 @@ mod facts;
 mod first;
 mod nests;
 mod node;
+mod own_index;
 mod plain;
 mod red_flat;
 mod rewrite;
@@ -68,6 +69,7 @@ pub use rewrite::Rewrite;
 pub use roles::BodyRole;
 pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
+use simplify::view;
 pub use term::{Args, Assert, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types};
 pub(crate) use term::{divides_all, may_trap};
 

@@ -1,7 +1,8 @@
 //! Shapes: the axis lengths of arrays of rank 2 or more.
 
 use crate::ast::{
-    Assert, BodyBuilder, Builder, Field, Fields, Kind, Len, Node, Term, TermId, Value, trace,
+    Assert, BodyBuilder, Builder, Field, Fields, Kind, Len, Node, Term, TermId, Value, own_index,
+    trace,
 };
 use crate::error::ErrorKind;
 use crate::loc::Loc;
@@ -314,7 +315,10 @@ impl Builder {
         };
         let elements = self.reshape(input, None);
         let [axis] = shape.axes() else {
-            return self.reshaped(&elements, Some(shape));
+            return match own_index::reshaped(&elements, &shape) {
+                Some(same) => same,
+                None => self.reshaped(&elements, Some(shape)),
+            };
         };
         match (elements.known_len(), axis.known()) {
             (Some(expected), Some(got)) if expected != got => {

@@ -2,8 +2,9 @@
 //!
 //! The pass folds constants with Rust's semantics and drops operations without effect, such as `x +
 //! 0`, `x * 1.0`, `!!b` and `x.min(x)`. It folds operators on equal operands (`x - x`, `x <= x`, a
-//! check of both). It selects the arm of a known condition and joins the constants of associative
-//! operators. It unifies equal terms and removes terms and captures that no result needs.
+//! check of both) and integers times zero. It selects the arm of a known condition and joins the
+//! constants of associative operators. It collects sums of integers, such as `x + y - y`. It unifies
+//! equal terms and removes terms and captures that no result needs.
 //!
 //! Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0` is not `x` (`x` may be
 //! -0.0). A division that would trap is kept. `sharing::algebra` finds equal lengths of different
@@ -17,6 +18,7 @@ use crate::ast::{
 };
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
+use loop_lang::op::sums::{Part, Sum, View, collect};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -125,9 +127,12 @@ impl Rewriter {
                 match simpler(&self.out, traps, *op, &args, data.ty) {
                     Simpler::Is(t) => return t,
                     Simpler::Constant(c) => Term::Lit(c),
-                    Simpler::Joined(x, c) => {
-                        let joined = self.add(Term::Lit(c), &TermData { ty: c.ty, ..*data });
-                        Term::Op(*op, Args::new(&[x, joined]))
+                    Simpler::Op(op, parts) => {
+                        let part = |part| match part {
+                            Part::Of(t) => t,
+                            Part::Is(c) => self.add(Term::Lit(c), &TermData { ty: c.ty, ..*data }),
+                        };
+                        Term::Op(op, parts.into_iter().map(part).collect())
                     }
                     Simpler::No => Term::Op(*op, args),
                 }
@@ -185,8 +190,8 @@ fn always_holds(assert: Assert, args: &[TermId]) -> bool {
 enum Simpler {
     Is(TermId),
     Constant(Const),
-    /// The same operator on this term and this constant.
-    Joined(TermId, Const),
+    /// An operator on two parts.
+    Op(Op, [Part<TermId>; 2]),
     No,
 }
 
@@ -215,8 +220,14 @@ fn simpler(
     match args {
         [x] => unary(&terms[x.index()], op, *x, ty),
         [x, y] if x == y => of_equals(op, *x, terms[x.index()].ty, traps),
+        [x, y] if absorbs(op, [lit(*x), lit(*y)], ty) && !traps(*x) && !traps(*y) => {
+            Simpler::Constant(Const::zero(ty))
+        }
         [x, y] => match identity(op, *x, lit(*x), *y, lit(*y)) {
-            Simpler::No => joined(terms, op, [*x, *y], ty),
+            Simpler::No => match joined(terms, op, [*x, *y], ty) {
+                Simpler::No => collected(terms, traps, op, [*x, *y], ty),
+                simpler => simpler,
+            },
             simpler => simpler,
         },
         [c, a, b] if op == Op::Select => match lit(*c) {
@@ -300,9 +311,44 @@ fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
     let both = c.and_then(|c| fold(op, [c, last].into_iter().collect(), ty));
     match both {
         Some(both) if is_right_identity(op, both) => Simpler::Is(x),
-        Some(both) => Simpler::Joined(x, both),
+        Some(both) => Simpler::Op(op, [Part::Of(x), Part::Is(both)]),
         None => Simpler::No,
     }
+}
+
+/// Collects a sum of integers. An operand that cancels must not hide a trap.
+fn collected(
+    terms: &[TermData],
+    traps: impl Fn(TermId) -> bool,
+    op: Op,
+    args: [TermId; 2],
+    ty: Ty,
+) -> Simpler {
+    match collect(op, ty, args, |t| view(terms, t), |t| !traps(t)) {
+        Some(Sum::One(Part::Of(t))) => Simpler::Is(t),
+        Some(Sum::One(Part::Is(c))) => Simpler::Constant(c),
+        Some(Sum::Two(op, a, b)) => Simpler::Op(op, [a, b]),
+        None => Simpler::No,
+    }
+}
+
+/// A term as an operand of a sum.
+pub(super) fn view(terms: &[TermData], t: TermId) -> View<TermId> {
+    match &terms[t.index()].term {
+        Term::Lit(c) => View::Constant(*c),
+        Term::Op(op, args) => match args.as_slice() {
+            [x] => View::One(*op, *x),
+            [x, y] => View::Two(*op, *x, *y),
+            _ => View::Other,
+        },
+        _ => View::Other,
+    }
+}
+
+/// Whether a constant operand makes the result zero, or `false`. Floats may be NaN.
+fn absorbs(op: Op, args: [Option<Const>; 2], ty: Ty) -> bool {
+    let has_zero = || args.contains(&Some(Const::zero(ty)));
+    matches!(op, Op::Mul | Op::And) && !ty.is_float() && has_zero()
 }
 
 fn is_right_identity(op: Op, c: Const) -> bool {

@@ -313,6 +313,9 @@ pub(crate) fn neighbour(i: Field, n: Field, offset: i128, loc: Loc) -> (Field, F
         let inside = op(Op::Ge, &[i, far], Ty::Bool, loc);
         return (op(Op::Sub, &[i, far], Ty::U64, loc), inside);
     }
+    if offset == 0 {
+        return (i, op(Op::Lt, &[i, n], Ty::Bool, loc));
+    }
     // `i + far < n` could wrap.
     let room = op(Op::Sub, &[n, i], Ty::U64, loc);
     (

@@ -491,8 +491,8 @@ fn axis_of(graph: &Graph, (mut id, mut field): FieldRef) -> Option<NodeId> {
     }
 }
 
-/// Whether a term is the same for all elements.
-fn is_fixed(body: &Body, t: TermId) -> bool {
+/// Returns whether a term is the same for all elements.
+pub fn is_fixed(body: &Body, t: TermId) -> bool {
     let live = body.live_terms([t].into_iter());
     let terms = body.terms.iter().zip(live).filter(|(_, live)| *live);
     let mut used = terms.map(|(data, _)| &data.term);

@@ -14,6 +14,7 @@ mod reversed;
 pub mod sides;
 
 pub use cluster::free::constant;
+pub(crate) use cluster::remat;
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};
 pub use phases::{PartOf, Phase};
 pub use rates::{ClassId, ClassKind, Rates, Selector};

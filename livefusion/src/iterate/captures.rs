@@ -1,32 +1,20 @@
 //! Captures of loops over arrays: the values that steps need from outside.
 
+use super::invariants::Invariants;
 use super::{sources, sources_in};
-use crate::ast::{ArrayLoop, Kind, Node};
+use crate::ast::{ArrayLoop, Node};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Lists the values from outside that must be ready before the first step. These are placeholders
-/// for later values, results of loops, and loop-invariant folds, scans, filters and scatters.
-/// Loop-invariant maps are computed at their use, as everywhere.
+/// Lists the values from outside that must be ready before the first step.
 ///
-/// Nested loops already have lists of their own, so the walk enters no step.
+/// These are placeholders for later values, results of loops, and the largest loop-invariant nodes
+/// that cost less to read than to compute in each step. Nested loops already have lists of their
+/// own, so the walk enters no step.
 pub(super) fn of(of: &ArrayLoop) -> Vec<Arc<Node>> {
     let is_state = |node: &Arc<Node>| of.inputs.iter().any(|own| Arc::ptr_eq(own, node));
-    let varies = marked(&of.step, &is_state, &|node| sources_in(of, node));
-    let mut seen: FxHashSet<*const Node> = FxHashSet::default();
-    let mut captures = Vec::new();
-    let mut stack: Vec<&Arc<Node>> = of.step.iter().collect();
-    while let Some(node) = stack.pop() {
-        if node.value.get().is_some() || !seen.insert(Arc::as_ptr(node)) || is_state(node) {
-            continue;
-        }
-        let is_ready = matches!(node.kind, Kind::Input(_)) || node.kind.facts().passes_over;
-        match is_ready && !varies.contains(&Arc::as_ptr(node)) {
-            true => captures.push(node.clone()),
-            false => stack.extend(sources(node)),
-        }
-    }
-    captures
+    let marked = marked(&of.step, &is_state, &|node| sources_in(of, node));
+    Invariants::of(of, &marked).captures()
 }
 
 /// The nodes among the roots and their operands that depend on certain nodes, including these.
@@ -34,20 +22,30 @@ pub(crate) fn varying(
     roots: &[Arc<Node>],
     is_one: &dyn Fn(&Arc<Node>) -> bool,
 ) -> FxHashSet<*const Node> {
-    marked(roots, is_one, &|node| sources(node))
+    marked(roots, is_one, &|node| sources(node)).varies
+}
+
+/// The nodes without a value below some roots.
+pub(super) struct Marked<'a> {
+    /// All but the certain nodes, operands first.
+    pub(super) order: Vec<&'a Arc<Node>>,
+    /// The nodes that depend on certain nodes, including these.
+    pub(super) varies: FxHashSet<*const Node>,
 }
 
 fn marked<'a>(
     roots: &'a [Arc<Node>],
     is_one: &dyn Fn(&Arc<Node>) -> bool,
     sources: &dyn Fn(&'a Node) -> Vec<&'a Arc<Node>>,
-) -> FxHashSet<*const Node> {
+) -> Marked<'a> {
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
     let mut varies: FxHashSet<*const Node> = FxHashSet::default();
+    let mut order = Vec::new();
     let mut stack: Vec<(&Arc<Node>, bool)> = roots.iter().map(|root| (root, false)).collect();
     while let Some((node, below)) = stack.pop() {
         let at = Arc::as_ptr(node);
         if below {
+            order.push(node);
             let mut sources = sources(node).into_iter();
             if sources.any(|from| varies.contains(&Arc::as_ptr(from))) {
                 varies.insert(at);
@@ -61,5 +59,5 @@ fn marked<'a>(
             stack.extend(sources(node).into_iter().map(|from| (from, false)));
         }
     }
-    varies
+    Marked { order, varies }
 }

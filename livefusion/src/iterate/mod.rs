@@ -3,6 +3,8 @@
 //! Their graph nodes are defined in `ast/array_loop`, and their execution in `runtime/iterate`.
 
 mod captures;
+mod invariants;
+mod price;
 mod recover;
 
 pub(crate) use captures::varying;
@@ -98,8 +100,9 @@ impl Builder {
 /// A scatter onto the state updates it in place, so a step that writes a few values costs only
 /// these writes. A state with another owner, such as the caller's start state, is copied first. So
 /// is a state whose old value is used after the scatter. [`explain`](crate::Force::explain) reports
-/// such copies. The start arrays are never changed. Folds, scans, filters and scatters of
-/// loop-invariant arrays are computed once, before the first step.
+/// such copies. The start arrays are never changed. Loop-invariant arrays are computed once, before
+/// the first step: folds, scans, filters, scatters and costly maps. A cheap map of an array in memory
+/// is computed in each step, since reading its result would cost as much.
 ///
 /// A step may contain loops. Nested loops, and those of a [prepared](mod@crate::prepare) program,
 /// are compiled once and run each time. A nested loop that does not depend on the surrounding state

@@ -4,7 +4,10 @@
 //! delayed scalars becomes a scalar loop alone. (The Accelerate chapter, on loop recovery.)
 
 use super::sources_in;
-use crate::ast::{ArrayLoop, Body, BodyBuilder, Builder, Capture, Ends, Kind, Node, TermId, Value};
+use crate::ast::{
+    ArrayLoop, Axis, Body, BodyBuilder, Builder, Capture, Ends, Kind, Len, Node, Shape, TermId,
+    Value,
+};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,11 +32,13 @@ pub(super) fn recovered(builder: Builder, of: &ArrayLoop) -> Option<Vec<Arc<Node
             .map(|k| (address(&of.inputs[*k]), of.start[*k].clone()))
             .collect(),
         varies: FxHashSet::default(),
+        seen: FxHashSet::default(),
+        flats: FxHashMap::default(),
         is_scalar: rank == 0,
         inputs: Vec::new(),
     };
     let order = recovery.order()?;
-    let start = changed.iter().map(|k| recovery.flat(&of.start[*k]));
+    let start = changed.iter().map(|k| recovery.flattened(&of.start[*k]));
     recovery.inputs = start.collect();
     let state = recovery.inputs.len();
     for node in &order {
@@ -64,13 +69,26 @@ fn address(node: &Arc<Node>) -> *const Node {
     Arc::as_ptr(node)
 }
 
+/// The array behind other shapes of the same elements.
+fn base(mut node: &Arc<Node>) -> &Arc<Node> {
+    while let (Kind::Zip, [of], false) = (&node.kind, node.inputs.as_slice(), node.is_leaf()) {
+        node = of;
+    }
+    node
+}
+
 struct LoopRecovery<'a> {
     of: &'a ArrayLoop,
     builder: Builder,
-    /// The start values of components that no step changes, by their placeholders.
+    /// The values outside of the loop, by node: for components that no step changes, their start,
+    /// and for nodes that depend on them, such nodes over the start.
     instead: FxHashMap<*const Node, Arc<Node>>,
     /// The nodes that differ from step to step.
     varies: FxHashSet<*const Node>,
+    /// The visited nodes of the step.
+    seen: FxHashSet<*const Node>,
+    /// Arrays of higher rank, each with its elements in row-major order.
+    flats: FxHashMap<*const Node, [Arc<Node>; 2]>,
     /// Whether the state consists of delayed scalars.
     is_scalar: bool,
     /// The mapped arrays: first those of the state, then loop-invariant inputs of the step.
@@ -82,15 +100,17 @@ impl LoopRecovery<'_> {
     /// a single element.
     fn order(&mut self) -> Option<Vec<Arc<Node>>> {
         let mut order = Vec::new();
-        let mut seen: FxHashSet<*const Node> = FxHashSet::default();
         let mut stack: Vec<(Arc<Node>, bool)> =
             self.of.step.iter().map(|n| (n.clone(), false)).collect();
         while let Some((node, ready)) = stack.pop() {
             let at = address(&node);
             if ready {
-                let depends = sources_in(self.of, &node)
-                    .into_iter()
-                    .any(|n| self.varies.contains(&address(n)));
+                let sources = sources_in(self.of, &node);
+                let is_among = |n: &&&Arc<Node>| self.varies.contains(&address(n));
+                let depends = sources.iter().any(|n| is_among(&n));
+                let is_replaced = sources
+                    .iter()
+                    .any(|n| self.instead.contains_key(&address(n)));
                 let is_state = !self.instead.contains_key(&at)
                     && self.of.inputs.iter().any(|n| Arc::ptr_eq(n, &node));
                 if is_state || depends {
@@ -103,10 +123,13 @@ impl LoopRecovery<'_> {
                         _ => false,
                     };
                     has_form.then(|| order.push(node))?;
+                } else if is_replaced {
+                    let outside = self.rebuilt(&node)?;
+                    self.instead.insert(at, outside);
                 }
                 continue;
             }
-            if node.value.get().is_none() && seen.insert(at) {
+            if node.value.get().is_none() && self.seen.insert(at) {
                 stack.push((node.clone(), true));
                 stack.extend(
                     sources_in(self.of, &node)
@@ -127,12 +150,76 @@ impl LoopRecovery<'_> {
         self.instead.get(&address(node)).unwrap_or(node).clone()
     }
 
-    /// A node's elements in row-major order.
-    fn flat(&self, node: &Arc<Node>) -> Arc<Node> {
-        match node.rank {
-            0 => node.clone(),
-            _ => self.builder.reshape(node, None),
+    /// A node over the start values of components that no step changes. None for a kind that is
+    /// not built from its operands alone.
+    fn rebuilt(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
+        let builder = Builder::like(node);
+        let inputs: Vec<Arc<Node>> = node.inputs.iter().map(|n| self.outside(n)).collect();
+        let made = match (&node.kind, inputs.as_slice()) {
+            (Kind::Map(body), inputs) => builder.map(inputs, self.over_start(body)),
+            (Kind::Compute(body), _) => builder.compute(self.over_start(body)),
+            (Kind::Fields(range), [input]) => builder.fields(input, range.clone()),
+            (Kind::Zip, [input]) => builder.reshape(input, self.shape(node)?),
+            (Kind::Zip, inputs) => builder.zip(inputs),
+            (Kind::Len, [input]) => builder.len(input),
+            (Kind::Generate(len, body), _) => {
+                let len = match len {
+                    Len::Known(n) => Len::Known(*n),
+                    Len::Delayed(n) => Axis::delayed(self.outside(n)).len(),
+                    Len::Checked(_) => return None,
+                };
+                builder.generate(len, self.over_start(body))
+            }
+            _ => return None,
+        };
+        made.error.is_none().then_some(made)
+    }
+
+    /// A body over the start values of captured components.
+    fn over_start(&self, body: &Body) -> Body {
+        let mut body = body.clone();
+        let is_replaced = |c: &Capture| self.instead.contains_key(&address(c.node()));
+        if body.captures.iter().any(is_replaced) {
+            for Capture::Scalar(node) | Capture::Array(node) in &mut body.captures {
+                *node = self.outside(node);
+            }
         }
+        body
+    }
+
+    /// A node's shape over the start values. None if an axis is no operand of the step.
+    fn shape(&self, node: &Node) -> Option<Option<Shape>> {
+        let Some(shape) = &node.shape else {
+            return Some(None);
+        };
+        let axes = shape.axes().iter().map(|axis| {
+            let (at, n) = (address(axis.node()), axis.node());
+            let is_there = n.value.get().is_some()
+                || self.instead.contains_key(&at)
+                || self.seen.contains(&at) && !self.varies.contains(&at);
+            is_there.then(|| Axis::delayed(self.outside(n)))
+        });
+        let axes: Option<Vec<Axis>> = axes.collect();
+        Some(Some(Shape::new(axes?)))
+    }
+
+    /// A node's elements in row-major order. Equal arrays give one node.
+    fn flat(&self, node: &Arc<Node>) -> Arc<Node> {
+        let base = base(node);
+        match self.flats.get(&address(base)) {
+            Some([_, flat]) => flat.clone(),
+            None => base.clone(),
+        }
+    }
+
+    /// As [`flat`](LoopRecovery::flat), made on first use.
+    fn flattened(&mut self, node: &Arc<Node>) -> Arc<Node> {
+        let base = base(node);
+        if base.rank > 1 {
+            let flat = || [base.clone(), self.builder.reshape(base, None)];
+            self.flats.entry(address(base)).or_insert_with(flat);
+        }
+        self.flat(node)
     }
 
     /// Adds a node's loop-invariant inputs. None if a capture differs from step to step.
@@ -143,7 +230,7 @@ impl LoopRecovery<'_> {
         let arrays = node.inputs.iter().filter(|n| self.is_fixed(n));
         let arrays: Vec<Arc<Node>> = arrays.map(|n| self.outside(n)).collect();
         for array in arrays {
-            let flat = self.flat(&array);
+            let flat = self.flattened(&array);
             if !self.inputs.iter().any(|n| Arc::ptr_eq(n, &flat)) {
                 self.inputs.push(flat);
             }
@@ -180,10 +267,11 @@ impl LoopRecovery<'_> {
                     .collect(),
             };
             param += fields.len() as u32;
-            match k < state {
-                true => start.extend(fields),
-                false => _ = known.insert(address(input), fields),
+            if k < state {
+                start.extend(&fields);
             }
+            // A step may also capture the start.
+            known.insert(address(input), fields);
         }
         // The first loop variable is the step count, or the result of the test.
         let (first, limit) = match &self.of.ends {

@@ -87,6 +87,9 @@ impl Builder {
     /// A positive `by` moves elements to higher indices. The axis must exist.
     pub fn roll(self, xs: &Arc<Node>, axis: usize, by: i64) -> Arc<Node> {
         self.moved(xs, axis, |b, i, n| {
+            if by == 0 {
+                return i;
+            }
             // The source lies `by` places before. An empty axis has no elements to read, but its
             // period must not be zero.
             let (one, far) = (b.lit(Const::u64(1)), b.lit(Const::u64(by.unsigned_abs())));

@@ -24,6 +24,8 @@ enum Op {
     Scan,
     /// Combines with another array, element by element.
     With(usize),
+    /// Combines with a function of another array, which no step changes.
+    Invariant(Function, usize),
     /// Adds the sum of another array.
     Total(usize),
     /// Scatters another array, at indices from the array itself.
@@ -36,6 +38,43 @@ enum Op {
     While(i64, Vec<Op>),
 }
 
+/// Functions of an array, cheap and costly.
+#[derive(Clone, Copy, Debug)]
+enum Function {
+    Cheap,
+    Costly,
+    /// Costly, and read in reverse.
+    Reversed,
+    /// A sum of two costly functions of neighbours.
+    Neighbours,
+}
+
+impl Function {
+    fn of(self, xs: &Array<i64>) -> Array<i64> {
+        let costly = || xs.map(|x| x * x % 89 + 1);
+        match self {
+            Function::Cheap => xs.map(|x| x + 7),
+            Function::Costly => costly(),
+            Function::Reversed => costly().reverse(),
+            Function::Neighbours => costly().stencil1(Boundary::Clamp, |[a, b]| a + b % 5),
+        }
+    }
+
+    fn plain(self, xs: &[i64]) -> Vec<i64> {
+        let costly = |x: &i64| x * x % 89 + 1;
+        match self {
+            Function::Cheap => xs.iter().map(|x| x + 7).collect(),
+            Function::Costly => xs.iter().map(costly).collect(),
+            Function::Reversed => xs.iter().rev().map(costly).collect(),
+            Function::Neighbours => {
+                let before = |k: usize| costly(&xs[k.saturating_sub(1)]);
+                let all = xs.iter().enumerate();
+                all.map(|(k, x)| before(k) + costly(x) % 5).collect()
+            }
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Times {
     Known(u64),
@@ -45,7 +84,7 @@ enum Times {
 
 fn ops(dice: &mut Dice, depth: usize) -> Vec<Op> {
     let count = 1 + dice.below(3);
-    let op = |dice: &mut Dice| match dice.below(if depth < 3 { 12 } else { 9 }) {
+    let op = |dice: &mut Dice| match dice.below(if depth < 3 { 14 } else { 11 }) {
         0 | 1 => Op::Map(dice.below(9) as i64),
         2 => Op::Reverse,
         3 => Op::Scan,
@@ -53,7 +92,16 @@ fn ops(dice: &mut Dice, depth: usize) -> Vec<Op> {
         5 | 6 => Op::Total(dice.below(9)),
         7 => Op::Scatter(dice.below(9)),
         8 => Op::Update(dice.below(9)),
-        9 => Op::While(dice.below(4) as i64, ops(dice, depth + 1)),
+        9 | 10 => {
+            let all = [
+                Function::Cheap,
+                Function::Costly,
+                Function::Reversed,
+                Function::Neighbours,
+            ];
+            Op::Invariant(all[dice.below(4)], dice.below(9))
+        }
+        11 => Op::While(dice.below(4) as i64, ops(dice, depth + 1)),
         _ => {
             let times = match dice.below(2) {
                 0 => Times::Known(dice.below(4) as u64),
@@ -74,6 +122,10 @@ fn build(ops: &[Op], start: &Array<i64>, seen: &[Array<i64>]) -> Array<i64> {
             Op::Reverse => xs.reverse(),
             Op::Scan => xs.scan(0, |a, b| a + b).map(|x| x % 101),
             Op::With(k) => xs.zip_with(other(k), |x, y| (x + y * 2) % 101),
+            Op::Invariant(function, k) => {
+                let other = function.of(other(k));
+                xs.zip_with(&other, |x, y| (x * 2 + y) % 101)
+            }
             Op::Total(k) => {
                 let total = other(k).sum();
                 xs.map(|x| (x + total.value()) % 101)
@@ -130,6 +182,10 @@ fn plain(ops: &[Op], start: &[i64], seen: &[Vec<i64>]) -> Vec<i64> {
             Op::With(k) => {
                 let both = xs.iter_mut().zip(other(k));
                 both.for_each(|(x, y)| *x = (*x + y * 2) % 101);
+            }
+            Op::Invariant(function, k) => {
+                let both = xs.iter_mut().zip(function.plain(other(k)));
+                both.for_each(|(x, y)| *x = (*x * 2 + y) % 101);
             }
             Op::Total(k) => {
                 let total = sum(other(k));

@@ -6,6 +6,7 @@
 //! places a `trap unless` before the operator, and the operator itself has a safe value (`div` and
 //! `rem` by zero give 0, `MIN / -1` wraps).
 
+pub mod sums;
 mod table;
 #[cfg(test)]
 mod tests;

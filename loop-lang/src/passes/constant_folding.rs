@@ -204,7 +204,7 @@ impl Fold<'_> {
                     self.known.insert(*v, a);
                 }
             }
-            (Op::Neg | Op::Not | Op::Max | Op::Min | Op::Sub, args) => {
+            (Op::Neg | Op::Not | Op::Max | Op::Min | Op::Add | Op::Sub | Op::Mul, args) => {
                 let args: Args = args.iter().map(|a| resolve(&self.known, *a)).collect();
                 // A carried operand may change before the result is used.
                 let carried = |a: &Atom| variable(*a).is_some_and(|s| self.carried.is_carried(s));

@@ -6,6 +6,7 @@
 
 use crate::ir::{Args, Atom};
 use crate::op::Op;
+use crate::op::sums::{Part, Sum, View, collect};
 use crate::types::{Const, Ty};
 
 /// Represents a simpler form of an operation.
@@ -37,7 +38,7 @@ pub(super) fn simplify<'a>(
         [_, by] if op == Op::DivOk && least(ty, by, &inner, 0) >= 1 => {
             Some(Const::bool(true).into())
         }
-        [a, b] => binary(op, ty, a, b),
+        [a, b] => binary(op, ty, a, b).or_else(|| sum(op, ty, [a, b], inner)),
         [c, a, b] if op == Op::Select => select(ty, c, a, b),
         _ => None,
     }
@@ -100,6 +101,29 @@ fn select(ty: Ty, c: Atom, a: Atom, b: Atom) -> Option<Simpler> {
         _ if arm(false)(a) && arm(true)(b) => Some(Simpler::Op(Op::Not, [c].into_iter().collect())),
         _ => None,
     }
+}
+
+/// A sum of integers whose constants or equal operands are collected.
+fn sum<'a>(
+    op: Op,
+    ty: Ty,
+    args: [Atom; 2],
+    inner: impl Fn(Atom) -> Option<(Op, &'a [Atom])>,
+) -> Option<Simpler> {
+    let view = |a: Atom| match (a, inner(a)) {
+        (Atom::Const(c), _) => View::Constant(c),
+        (_, Some((op, &[x]))) => View::One(op, x),
+        (_, Some((op, &[x, y]))) => View::Two(op, x, y),
+        _ => View::Other,
+    };
+    let part = |part| match part {
+        Part::Of(a) => a,
+        Part::Is(c) => Atom::Const(c),
+    };
+    Some(match collect(op, ty, args, view, |_| true)? {
+        Sum::One(a) => Simpler::Atom(part(a)),
+        Sum::Two(op, a, b) => Simpler::Op(op, [part(a), part(b)].into_iter().collect()),
+    })
 }
 
 fn binary(op: Op, ty: Ty, a: Atom, b: Atom) -> Option<Simpler> {

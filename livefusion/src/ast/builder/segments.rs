@@ -4,7 +4,7 @@ use crate::array::by;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
     Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Sorted, Types, nests,
-    red_flat,
+    own_index, red_flat,
 };
 use crate::over::Domain;
 use loop_lang::op::Op;
@@ -31,7 +31,10 @@ impl Builder {
         d.body(&body, "a function", &params, None);
         let types = body.result_types_or_none();
         let body = d.simple(body);
-        d.array(Kind::Expand(body), types)
+        match own_index::expanded(d.inputs(), &body).filter(|_| d.error.is_none()) {
+            Some(array) => array,
+            None => d.array(Kind::Expand(body), types),
+        }
     }
 
     /// Folds each segment's elements into one result per segment.

@@ -41,7 +41,7 @@ mod order;
 mod placed;
 mod problem;
 mod reason;
-mod remat;
+pub(crate) mod remat;
 mod schedule;
 #[cfg(test)]
 mod tests;

@@ -75,8 +75,10 @@ pub fn operated(
     Some(sum)
 }
 
-/// As [`operated`], for one body. None if it reads at an index that `reads` refuses.
-fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64> {
+/// Returns the bytes that one body applies operators to.
+///
+/// None if it is costly, or reads at an index that `reads` refuses.
+pub fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64> {
     let width = |t: &TermId| body.terms[t.index()].ty.size() as u64;
     let mut sum = 0;
     for data in &body.terms {
