@@ -15,6 +15,8 @@
 //! | `folds` | folds and scans whose operator or start depends on the segment |
 //! | `segments` | segments in the closure: segments of segments; `scatter`, `scan_by_index` |
 //! | `ends` | `take` and `take_while`, without traps after the end |
+//! | `loops` | loops over arrays, whose steps all segments take together |
+//! | `stopping` | loops over arrays whose segments stop at different steps |
 //! | `merge` | streams that advance independently |
 //! | `stream` | elementwise code before an early exit, as one guarded scan |
 
@@ -22,10 +24,12 @@ mod align;
 mod ends;
 mod folds;
 mod lift;
+mod loops;
 mod merge;
 mod placeholders;
 mod reads;
 mod segments;
+mod stopping;
 mod stream;
 
 pub use lift::Lift;
@@ -186,9 +190,9 @@ impl<T: Elt> Segmented<T> {
     /// When forced:
     ///
     /// * An error of a combinator in the closure for some segment, with the location of its call.
-    /// * `NotNested` for nodes without a rule for segments: user combinators, and loops over arrays
-    ///   that depend on the segment. Also for operators that depend on the segment, if they belong
-    ///   to a scatter or a scan by index, or are the join of an `aggregate`.
+    /// * `NotNested` for nodes without a rule for segments: user combinators, and functions without
+    ///   a form for segments. Also for operators that depend on the segment, if they belong to a
+    ///   scatter or a scan by index, or are the join of an `aggregate`.
     /// * Lengths that do not match the data.
     /// * `LeakedArray` for an array that leaves its closure other than as the result.
     #[doc(alias = "apply")]
