@@ -106,6 +106,9 @@ impl Builder {
 /// runs before the first step, even if there are no steps. A loop without changing inputs runs only
 /// once.
 ///
+/// In a closure on rows or segments, all of them take a step together
+/// ([`map_segments`](crate::Segmented::map_segments)).
+///
 /// A step that only maps the state elementwise becomes a scalar loop in one map, as
 /// [`iterate`](crate::exp::iterate) builds it. That map fuses like any other. A loop over delayed
 /// scalars becomes a scalar loop, too.

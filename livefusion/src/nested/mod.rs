@@ -182,6 +182,22 @@ impl<T: Elt> Segmented<T> {
     /// inline. `take_while` and `take` do not leave the loop early. It continues to the end of the
     /// segment, but skips all code there that could trap.
     ///
+    /// A loop over arrays in the closure ([`iterate_n`](crate::iterate_n),
+    /// [`iterate_while`](crate::iterate_while)) is one loop for all segments, whose step passes over
+    /// the state of all. If segments stop at different steps, later steps pass over the others
+    /// only. No code runs for a segment that stopped, so none traps.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![12u64, 7, 40], vec![], vec![5]]);
+    /// let odd = rows.map_segments(|row| {
+    ///     let halved = |xs: Array<u64>| xs.filter(|x| (x % 2).eq(0)).map(|x| x / 2);
+    ///     iterate_while(&row, |xs| xs.any(|x| (x % 2).eq(0)), halved)
+    /// });
+    /// assert_eq!(odd.to_vecs()?, [vec![5], vec![], vec![5]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
     /// *Source.* Flattening of nested calls comes from NESL. Closures on streams inside of a fold
     /// or a map are the "nested second-order combinators" of "A T2 Graph-Reduction Approach To
     /// Fusion", section 2.
