@@ -8,6 +8,8 @@ mod combinators;
 mod errors;
 #[path = "nested/fusion.rs"]
 mod fusion;
+#[path = "nested/loops.rs"]
+mod loops;
 #[path = "nested/sizes.rs"]
 mod sizes;
 

@@ -57,8 +57,42 @@ enum Step {
     Before,
     /// The sum of each row of a table, and of each piece of another, times the sum of all.
     Table,
+    /// Repeats the steps. After each time it adds the elements from before the loop.
+    Loop(Times, Vec<Step>),
+    /// Repeats the steps, at most this often and until the sum is a multiple of the second number.
+    /// After each time it adds the sum from before the loop; at the end, the number of times.
+    While(u64, i64, Vec<Step>),
 }
 use Step::*;
+
+/// Whether steps give as many elements as they get.
+fn keep(steps: &[Step]) -> bool {
+    steps.iter().all(|step| match step {
+        Map(..) | Sums | InOrder | Largest | Reverse | Shift(_) | Around | Centre => true,
+        ReadOwn | ReadInvariant | OfKinds(_) | Before => true,
+        Loop(_, steps) | While(.., steps) => keep(steps),
+        _ => false,
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Times {
+    Known(u64),
+    /// The number of elements modulo this.
+    OfLength(u64),
+}
+
+/// The most elements after a repetition of steps that may make more.
+const MOST: usize = 12;
+
+/// Whether steps may give more elements than they get.
+fn grow(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Spread | Kept(_) | Interleave | Append(_) | Merge(_) | Pieces(_) | Table => true,
+        Zip(steps) | Loop(_, steps) | While(.., steps) => grow(steps),
+        _ => false,
+    })
+}
 
 const INVARIANT: [i64; 5] = [3, 1, 4, 1, 5];
 
@@ -197,6 +231,28 @@ fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 let rows = TABLE.iter().map(|row| of(row));
                 rows.chain(PIECES.map(of)).collect()
             }
+            Loop(times, steps) => {
+                let times = match times {
+                    Times::Known(n) => *n,
+                    Times::OfLength(m) => n as u64 % m,
+                };
+                let mut now = at.clone();
+                for _ in 0..times {
+                    let next = plain(&now, steps)?;
+                    now = next.iter().zip(&at).map(|(x, y)| reduce(x + y)).collect();
+                }
+                now
+            }
+            While(most, multiple, steps) => {
+                let (mut now, mut times) = (at, 0);
+                while times < *most && now.iter().sum::<i64>() % multiple != 0 {
+                    now = plain(&now, steps)?;
+                    now.truncate(if grow(steps) { MOST } else { now.len() });
+                    now.iter_mut().for_each(|x| *x = reduce(*x + sum));
+                    times += 1;
+                }
+                now.iter().map(|x| reduce(x + times as i64)).collect()
+            }
         };
     }
     Some(at)
@@ -314,9 +370,50 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                     |kind, _| kind + 1,
                 )
             }
+            Loop(times, steps) => {
+                let step = |now: Array<i64>| {
+                    let next = delayed(&now, invariant, steps);
+                    let both = match keep(steps) {
+                        true => next.zip(&at),
+                        false => next.zip_shortest(&at),
+                    };
+                    both.map(|(x, y)| small(x + y))
+                };
+                match times {
+                    Times::Known(n) => iterate_n(*n, &at, step),
+                    Times::OfLength(m) => iterate_n(at.len().map(|n| n % *m), &at, step),
+                }
+            }
+            While(most, multiple, steps) => {
+                let sum = at.sum();
+                let (now, times) = iterate_while(
+                    (&at, 0u64),
+                    |(now, times)| {
+                        let sum = now.sum();
+                        times.map(|times| times.lt(*most) & (sum.value() % *multiple).ne(0))
+                    },
+                    |(now, times)| {
+                        let next = delayed(&now, invariant, steps);
+                        let next = if grow(steps) {
+                            next.take(MOST as u64)
+                        } else {
+                            next
+                        };
+                        (next.map(|x| small(x + &sum)), times + 1)
+                    },
+                );
+                now.map(|x| small(x + times.value().cast::<i64>()))
+            }
         };
     }
     at
+}
+
+fn times() -> impl Strategy<Value = Times> {
+    prop_oneof![
+        (0..4u64).prop_map(Times::Known),
+        (1..4u64).prop_map(Times::OfLength),
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -354,6 +451,8 @@ fn step() -> impl Strategy<Value = Step> {
             steps.clone().prop_map(Zip),
             steps.clone().prop_map(Append),
             steps.clone().prop_map(Merge),
+            (times(), steps.clone()).prop_map(|(n, steps)| Loop(n, steps)),
+            (0..4u64, 2..5i64, steps.clone()).prop_map(|(n, m, steps)| While(n, m, steps)),
             steps.prop_map(Pieces),
         ]
     })
@@ -422,6 +521,26 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 1..5)
 }
 
+/// The sums of closures on the rows of a matrix.
+fn check_rows(engine: &Engine, rows: &[Vec<i64>], steps: &[Step]) -> Result<(), TestCaseError> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let matrix = Array::from_vec((rows.len(), columns), rows.concat());
+    let invariant = Array::from(INVARIANT.to_vec());
+    let sums = matrix.map_rows(|row| delayed(&row, &invariant, steps).sum());
+    let expected = rows.iter().map(|r| Some(plain(r, steps)?.iter().sum()));
+    if let Some(expected) = expected.collect::<Option<Vec<i64>>>() {
+        let sums = sums.force_with(engine);
+        let sums = sums.map_err(|e| TestCaseError::fail(format!("{e}")))?;
+        prop_assert_eq!(&sums[..], &expected[..]);
+    }
+    Ok(())
+}
+
+fn matrix() -> impl Strategy<Value = Vec<Vec<i64>>> {
+    let rows = |(n, m)| prop::collection::vec(prop::collection::vec(0..30i64, m), n);
+    (0..5usize, 0..6usize).prop_flat_map(rows)
+}
+
 /// A recomputed node moves its loop's root to a new level, which needs segments whose lengths are
 /// recomputed later. The search counted these as reads.
 #[test]
@@ -444,6 +563,11 @@ proptest! {
         rows in rows(), steps in steps(), computed in prop::bool::ANY,
     ) {
         check(&Engine::interp(), &rows, &steps, computed)?;
+    }
+
+    #[test]
+    fn closures_on_rows_are_what_they_are_row_by_row(rows in matrix(), steps in steps()) {
+        check_rows(&Engine::interp(), &rows, &steps)?;
     }
 }
 

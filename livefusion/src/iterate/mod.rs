@@ -109,6 +109,9 @@ impl Builder {
 /// runs before the first step, even if there are no steps. A loop without changing inputs runs only
 /// once.
 ///
+/// In a closure on rows or segments, all of them take a step together
+/// ([`map_segments`](crate::Segmented::map_segments)).
+///
 /// A step that only maps the state elementwise becomes a scalar loop in one map, as
 /// [`iterate`](crate::exp::iterate) builds it. That map fuses like any other. A loop over delayed
 /// scalars becomes a scalar loop, too.
@@ -197,7 +200,7 @@ thread_local! {
     static NESTED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A step that is being traced.
+/// Counts a step that is being traced.
 struct Tracing;
 
 impl Tracing {
@@ -216,50 +219,97 @@ impl Drop for Tracing {
 /// Traces a step, and builds the results of the loop.
 fn build(
     builder: Builder,
-    state: &[Arc<Node>],
+    start: &[Arc<Node>],
     ends: Ends,
     step: impl FnOnce(&[Arc<Node>]) -> (Vec<Arc<Node>>, Option<Arc<Node>>),
 ) -> Vec<Arc<Node>> {
-    let before = next_number();
-    let mut inputs = Vec::new();
-    let tracing = Tracing::begin();
-    let input = Builder::at("input", builder.loc());
-    let any = state.iter().map(|n| match n.error {
-        Some(_) => input.mistaken(n, &n.types, n.rank),
-        None => input.input_of(&n.types, n.rank, &mut inputs),
-    });
-    let (next, goes_on) = step(&any.collect::<Vec<_>>());
-    drop(tracing);
-    let mut wrong = unfit(state, &next, &ends, goes_on.as_ref());
-    if NESTED.get() >= MAX_NESTED {
-        let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
-        let got = "more".to_string();
-        wrong = Some(ErrorKind::Malformed { expected, got });
+    let tracing = StepTrace::begin(builder, start);
+    let (next, goes_on) = step(&tracing.state);
+    tracing.ended(ends, &next, goes_on)
+}
+
+/// A loop while its step is being traced.
+pub(crate) struct StepTrace<'s> {
+    /// The nodes that stand for any state.
+    pub(crate) state: Vec<Arc<Node>>,
+    builder: Builder,
+    start: &'s [Arc<Node>],
+    inputs: Vec<Arc<Node>>,
+    before: u64,
+    tracing: Tracing,
+}
+
+impl StepTrace<'_> {
+    /// Begins the trace of a step on states like the start.
+    pub(crate) fn begin(builder: Builder, start: &[Arc<Node>]) -> StepTrace<'_> {
+        let before = next_number();
+        let mut inputs = Vec::new();
+        let input = Builder::at("input", builder.loc());
+        let any = start.iter().map(|n| match n.error {
+            Some(_) => input.mistaken(n, &n.types, n.rank),
+            None => input.input_of(&n.types, n.rank, &mut inputs),
+        });
+        StepTrace {
+            state: any.collect(),
+            builder,
+            start,
+            inputs,
+            before,
+            tracing: Tracing::begin(),
+        }
     }
-    let mut step = with_axes(&next);
-    step.extend(goes_on);
-    let mut of = ArrayLoop {
-        name: builder.name(),
-        loc: builder.loc(),
-        start: with_axes(state),
-        inputs,
-        step,
-        ends,
-        traced: before..next_number(),
-        captures: Vec::new(),
-        ended: OnceLock::new(),
-    };
-    if let Some(mistaken) = of.begin().chain(&of.step).find(|n| n.error.is_some()) {
-        let mistaken = |n: &Arc<Node>| builder.mistaken(mistaken, &n.types, n.rank);
-        return state.iter().map(mistaken).collect();
+
+    /// Lets a node stand for a component, in place of the input that was made for it. All
+    /// components of the start are of rank 0 or 1.
+    pub(crate) fn stands_for(&mut self, component: usize, input: &Arc<Node>) {
+        self.inputs[component] = input.clone();
+        self.state[component] = input.clone();
     }
-    if let Some(kind) = wrong {
-        let fault = |n: &Arc<Node>| builder.fault(&n.types, n.rank, kind.clone());
-        return state.iter().map(fault).collect();
+
+    /// Builds the results of the loop from the next state and its test.
+    pub(crate) fn ended(
+        self,
+        ends: Ends,
+        next: &[Arc<Node>],
+        goes_on: Option<Arc<Node>>,
+    ) -> Vec<Arc<Node>> {
+        let StepTrace { builder, start, .. } = self;
+        drop(self.tracing);
+        let mut wrong = unfit(start, next, &ends, goes_on.as_ref());
+        if NESTED.get() >= MAX_NESTED {
+            let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
+            let got = "more".to_string();
+            wrong = Some(ErrorKind::Malformed { expected, got });
+        }
+        let mut step = with_axes(next);
+        step.extend(goes_on);
+        let mut of = ArrayLoop {
+            name: builder.name(),
+            loc: builder.loc(),
+            start: with_axes(start),
+            inputs: self.inputs,
+            step,
+            ends,
+            traced: self.before..next_number(),
+            captures: Vec::new(),
+            ended: OnceLock::new(),
+        };
+        if let Some(mistaken) = of.begin().chain(&of.step).find(|n| n.error.is_some()) {
+            let mistaken = |n: &Arc<Node>| builder.mistaken(mistaken, &n.types, n.rank);
+            return start.iter().map(mistaken).collect();
+        }
+        if let Some(kind) = wrong {
+            let fault = |n: &Arc<Node>| builder.fault(&n.types, n.rank, kind.clone());
+            return start.iter().map(fault).collect();
+        }
+        of.captures = captures::of(&of);
+        results(builder, start, &Arc::new(of))
     }
-    of.captures = captures::of(&of);
-    let of = Arc::new(of);
-    let recovered = recover::recovered(builder, &of);
+}
+
+/// The final state of a loop, for a start of these ranks.
+fn results(builder: Builder, start: &[Arc<Node>], of: &Arc<ArrayLoop>) -> Vec<Arc<Node>> {
+    let recovered = recover::recovered(builder, of);
     let mut component = 0;
     let mut ended = |types: &[Ty], rank| {
         let k = component;
@@ -271,11 +321,11 @@ fn build(
             // A scalar that no step changes, such as the length of an axis, is the start value. So
             // known facts about it stay valid.
             None if rank == 0 && Arc::ptr_eq(&of.step[k], &of.inputs[k]) => of.start[k].clone(),
-            None => builder.looped(&of, k as u32, types, rank),
+            None => builder.looped(of, k as u32, types, rank),
         }
     };
     let whole = |n: &Arc<Node>| builder.of_parts(&n.types, n.rank, &mut ended);
-    state.iter().map(whole).collect()
+    start.iter().map(whole).collect()
 }
 
 /// Checks the types and ranks of a step and of the end condition. Returns the first error.

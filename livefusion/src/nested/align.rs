@@ -54,14 +54,17 @@ impl Lift {
     pub(crate) fn each_of(&mut self, b: Builder, node: &Arc<Node>) -> Arc<Node> {
         match self.lift(node) {
             Lifted::Each(each) => each,
-            Lifted::Same(node) | Lifted::Rows(Rows { data: node, .. }) => {
-                self.repeated(b, node.types.len(), |b, f| b.scalar(&node, f))
-            }
+            Lifted::Same(node) | Lifted::Rows(Rows { data: node, .. }) => self.repeated(b, &node),
         }
     }
 
+    /// A delayed scalar that is the same for each segment.
+    pub(super) fn repeated(&mut self, b: Builder, node: &Arc<Node>) -> Arc<Node> {
+        self.repeating(b, node.types.len(), |b, f| b.scalar(node, f))
+    }
+
     /// Values that are the same for each segment.
-    fn repeated(
+    fn repeating(
         &mut self,
         builder: Builder,
         fields: usize,
@@ -76,25 +79,25 @@ impl Lift {
     /// A known length for each segment.
     pub(super) fn constant_known(&mut self, b: Builder, n: u64) -> Arc<Node> {
         self.once(SharedNode::Known(n), &[], |lift| {
-            lift.repeated(b, 1, |b, _| b.lit(Const::u64(n)))
+            lift.repeating(b, 1, |b, _| b.lit(Const::u64(n)))
         })
     }
 
     /// An invariant length for each segment.
     pub(super) fn constant_scalar(&mut self, b: Builder, n: &Arc<Node>) -> Arc<Node> {
         self.once(SharedNode::Scalar(Arc::as_ptr(n)), &[n], |lift| {
-            lift.repeated(b, 1, |b, _| b.scalar(n, 0))
+            lift.repeated(b, n)
         })
     }
 
     /// The length of an invariant array for each segment.
-    fn constant_len(&mut self, b: Builder, array: &Arc<Node>) -> Arc<Node> {
+    pub(super) fn constant_len(&mut self, b: Builder, array: &Arc<Node>) -> Arc<Node> {
         if let Some(n) = array.known_len() {
             return self.constant_known(b, n);
         }
         self.once(SharedNode::LenOf(Arc::as_ptr(array)), &[array], |lift| {
             let len = b.len(array);
-            lift.repeated(b, 1, |b, _| b.scalar(&len, 0))
+            lift.repeated(b, &len)
         })
     }
 

@@ -1,14 +1,17 @@
 //! Lifting: walks a closure's graph, and applies the rule of each kind of node.
 
+use super::loops::LoopForm;
 use super::merge::by_position;
 use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
-use crate::ast::{After, Builder, External, ExternalPart, Gives, Kind, Len, Node, OfSegments};
+use crate::ast::{
+    After, ArrayLoop, Builder, External, ExternalPart, Gives, Kind, Len, Node, OfSegments,
+};
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: the lengths, and all elements in order.
 pub(crate) use crate::segmented::Segments as Rows;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Describes the equivalent of a closure's node on all segments.
@@ -32,8 +35,14 @@ pub struct Lift {
     /// The lifted form of each visited node. The node is kept alive, so that its address stays
     /// unique.
     known: FxHashMap<Name, (Arc<Node>, Lifted)>,
+    /// Visited nodes whose operands may be unknown: those that a step takes from around its loop.
+    given: FxHashSet<Name>,
     made: FxHashMap<SharedNode, Arc<Node>>,
-    kept: Vec<Arc<Node>>,
+    pub(super) kept: Vec<Arc<Node>>,
+    /// The lifted final states of loops over arrays.
+    pub(super) ended: FxHashMap<*const ArrayLoop, Vec<Lifted>>,
+    /// The forms of loops that are known to be too narrow otherwise.
+    pub(super) forms: FxHashMap<*const ArrayLoop, LoopForm>,
 }
 
 /// The key of a node that several uses share, with the addresses of its operands. `Lift` keeps
@@ -56,6 +65,8 @@ pub(super) enum SharedNode {
     Known(u64),
     Scalar(Name),
     LenOf(Name),
+    /// The values of the segments that still take steps.
+    Chosen(Name),
 }
 
 impl Lift {
@@ -64,8 +75,11 @@ impl Lift {
         Lift {
             segments,
             known: FxHashMap::default(),
+            given: FxHashSet::default(),
             made: FxHashMap::default(),
             kept: Vec::new(),
+            ended: FxHashMap::default(),
+            forms: FxHashMap::default(),
         }
     }
 
@@ -89,6 +103,17 @@ impl Lift {
     pub(crate) fn stands_for(&mut self, placeholder: &Arc<Node>, lifted: Lifted) {
         let entry = (placeholder.clone(), lifted);
         self.known.insert(Arc::as_ptr(placeholder), entry);
+    }
+
+    /// Sets the lifted form of a node from around a loop, for its step.
+    pub(super) fn takes(&mut self, node: &Arc<Node>, lifted: Lifted) {
+        self.given.insert(Arc::as_ptr(node));
+        self.stands_for(node, lifted);
+    }
+
+    /// Whether the operands of a node may be unknown.
+    pub(super) fn is_given(&self, node: &Arc<Node>) -> bool {
+        self.given.contains(&Arc::as_ptr(node))
     }
 
     /// Lifts a node of the closure's graph to all segments.
@@ -158,8 +183,8 @@ impl Lift {
             Kind::Manifest => Lifted::Same(node.clone()),
             Kind::Input(_) => match &node.after {
                 After::Apart(ExternalPart::External(of), _) => self.external(b, node, of),
-                // A loop over arrays that depends on the segment.
-                _ => no_rule(node),
+                After::Apart(ExternalPart::Loop(of), k) => self.loop_result(node, of, *k),
+                After::Nothing | After::Sources => no_rule(node),
             },
             Kind::Map(body) => {
                 let (lengths, inputs) = self.in_step(b, node);

@@ -15,6 +15,8 @@
 //! | `folds` | folds and scans whose operator or start depends on the segment |
 //! | `segments` | segments in the closure: segments of segments; `scatter`, `scan_by_index` |
 //! | `ends` | `take` and `take_while`, without traps after the end |
+//! | `loops` | loops over arrays, whose steps all segments take together |
+//! | `stopping` | loops over arrays whose segments stop at different steps |
 //! | `merge` | streams that advance independently |
 //! | `stream` | elementwise code before an early exit, as one guarded scan |
 
@@ -22,10 +24,12 @@ mod align;
 mod ends;
 mod folds;
 mod lift;
+mod loops;
 mod merge;
 mod placeholders;
 mod reads;
 mod segments;
+mod stopping;
 mod stream;
 
 pub use lift::Lift;
@@ -178,6 +182,22 @@ impl<T: Elt> Segmented<T> {
     /// inline. `take_while` and `take` do not leave the loop early. It continues to the end of the
     /// segment, but skips all code there that could trap.
     ///
+    /// A loop over arrays in the closure ([`iterate_n`](crate::iterate_n),
+    /// [`iterate_while`](crate::iterate_while)) is one loop for all segments, whose step passes over
+    /// the state of all. If segments stop at different steps, later steps pass over the others
+    /// only. No code runs for a segment that stopped, so none traps.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![12u64, 7, 40], vec![], vec![5]]);
+    /// let odd = rows.map_segments(|row| {
+    ///     let halved = |xs: Array<u64>| xs.filter(|x| (x % 2).eq(0)).map(|x| x / 2);
+    ///     iterate_while(&row, |xs| xs.any(|x| (x % 2).eq(0)), halved)
+    /// });
+    /// assert_eq!(odd.to_vecs()?, [vec![5], vec![], vec![5]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
     /// *Source.* Flattening of nested calls comes from NESL. Closures on streams inside of a fold
     /// or a map are the "nested second-order combinators" of "A T2 Graph-Reduction Approach To
     /// Fusion", section 2.
@@ -186,9 +206,9 @@ impl<T: Elt> Segmented<T> {
     /// When forced:
     ///
     /// * An error of a combinator in the closure for some segment, with the location of its call.
-    /// * `NotNested` for nodes without a rule for segments: user combinators, and loops over arrays
-    ///   that depend on the segment. Also for operators that depend on the segment, if they belong
-    ///   to a scatter or a scan by index, or are the join of an `aggregate`.
+    /// * `NotNested` for nodes without a rule for segments: user combinators, and functions without
+    ///   a form for segments. Also for operators that depend on the segment, if they belong to a
+    ///   scatter or a scan by index, or are the join of an `aggregate`.
     /// * Lengths that do not match the data.
     /// * `LeakedArray` for an array that leaves its closure other than as the result.
     #[doc(alias = "apply")]

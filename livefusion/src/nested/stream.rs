@@ -234,7 +234,7 @@ impl Lift {
         let streams = follow == Follow::Streams;
         let functions = follow != Follow::Maps;
         match &node.kind {
-            _ if node.is_leaf() || node.error.is_some() => false,
+            _ if node.is_leaf() || node.error.is_some() || self.is_given(node) => false,
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) => true,
             Kind::Generate(..) => functions,
             Kind::Filter(_) | Kind::Pack => streams,

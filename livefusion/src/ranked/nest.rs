@@ -105,6 +105,17 @@ impl<T: Elt, D: Multi> Array<T, D> {
     /// [`to_segmented`](Array::to_segmented) first. If their length depends only on that of the
     /// rows, as for `take`, `drop`, `slice`, `append` and `top_k`, all have one length.
     ///
+    /// A loop over arrays in the closure steps all rows together. If no step changes the length of
+    /// its array, or all rows change alike, the rows of the result have one length.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let m = Array::from([[1i64, 2], [3, 4]]);
+    /// let scanned = m.map_rows(|row| iterate_n(2, &row, |row| row.scan(0, |a, b| a + b)));
+    /// assert_eq!(scanned.force()?, [[1, 4], [3, 10]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
     /// *Source.* Second-order combinators that nest, on arrays whose rows have one length: "A T2
     /// Graph-Reduction Approach To Fusion", section 2.
     ///

@@ -1,0 +1,344 @@
+//! Loops over arrays whose segments take different numbers of steps.
+//!
+//! The state holds only the segments that still take steps, so a step never runs code for another.
+//! When a segment stops, its final value moves to the results, which are further components of the
+//! state. An array whose length steps change has no fixed place there: such arrays are appended in
+//! the order in which their segments stop.
+
+use super::lift::{Lift, Lifted, Rows, SharedNode, rows};
+use super::loops::{Component, Form, LoopForm, held, stand_in};
+use crate::ast::{
+    ArrayLoop, Assert, Axis, Body, BodyBuilder, Builder, Ends, Len, Node, TermId, identity,
+};
+use crate::iterate::StepTrace;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+impl Lift {
+    /// A loop whose segments stop at different steps. Returns wider forms if the step needs them.
+    pub(super) fn stopping(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        form: LoopForm,
+    ) -> Result<Vec<Lifted>, LoopForm> {
+        let held = held(of, &form);
+        let changed: Vec<Component> = held.iter().filter(|c| c.changes).copied().collect();
+        let goes_on = self.first_flags(b, of);
+        let all = b.generate(Len::Delayed(b.len(&goes_on)), identity(&[Ty::U64]));
+        let going = b.pack(&all, &goes_on);
+        let counts = matches!(of.ends, Ends::After(_));
+        let mut start = vec![going.clone()];
+        start.extend(counts.then(|| b.constant(&[Const::u64(0)])));
+        let before = start.len();
+        let mut first = self.of_going(b, of, going);
+        for c in &held {
+            start.extend(first.parts(b, *c, &of.start[c.k]));
+        }
+        self.forms = first.forms;
+        for c in &changed {
+            start.extend(self.final_parts(b, *c, &of.start[c.k]));
+        }
+
+        let mut trace = StepTrace::begin(b, &start);
+        stand_in(&mut trace, of, &held, before);
+        let (head, state) = trace.state.split_at(before);
+        let in_step: usize = held.iter().map(|c| c.form.held_nodes()).sum();
+        let (state, finals) = state.split_at(in_step);
+        let mut step = self.of_going(b, of, head[0].clone());
+        step.begin(b, of, &held, state);
+        if let Some(wider) = step.wider(b, of, &form, &held) {
+            self.forms = step.forms;
+            return Err(wider);
+        }
+        let count = head.get(1).map(|taken| one_more(b, taken));
+        let goes_on = match (&of.ends, &count) {
+            (Ends::After(n), Some(count)) => {
+                let n = self.each_of(b, n);
+                let n = step.chosen(b, &self.segments, &n);
+                b.map(&[n], above(count))
+            }
+            (Ends::After(first) | Ends::Unless(first), _) => {
+                step.each_of(b, of.step.last().unwrap_or(first))
+            }
+        };
+        let stops = b.map(std::slice::from_ref(&goes_on), not());
+        let going = b.pack(&head[0], &goes_on);
+        let ids = b.pack(&head[0], &stops);
+        let is_any = any(b, &going);
+        let mut next = vec![going];
+        next.extend(count);
+        for c in &held {
+            let nodes = step.parts(b, *c, &of.step[c.k]);
+            next.extend(step.kept(b, *c, &of.step[c.k], nodes, &goes_on));
+        }
+        let stopped = Stopped {
+            ids: &ids,
+            stops: &stops,
+        };
+        let mut rest = finals;
+        for c in &changed {
+            let (old, others) = rest.split_at(c.form.final_nodes());
+            rest = others;
+            next.extend(self.finished(b, of, &mut step, *c, old, &stopped));
+        }
+        self.forms = step.forms;
+        let ended = trace.ended(Ends::Unless(any(b, &start[0])), &next, Some(is_any));
+        Ok(self.results(
+            b,
+            of,
+            &changed,
+            &ended[before + in_step..],
+            |lift, c, rest| {
+                let (nodes, others) = rest.split_at(c.form.final_nodes());
+                *rest = others;
+                lift.final_value(b, of, c, nodes)
+            },
+        ))
+    }
+
+    /// Whether each segment takes a first step.
+    fn first_flags(&mut self, b: Builder, of: &Arc<ArrayLoop>) -> Arc<Node> {
+        match &of.ends {
+            Ends::After(n) => {
+                let n = self.each_of(b, n);
+                b.map(&[n], above(&b.constant(&[Const::u64(0)])))
+            }
+            Ends::Unless(first) => self.each_of(b, first),
+        }
+    }
+
+    /// A lift of the step onto the segments of these numbers, which still take steps.
+    fn of_going(&mut self, b: Builder, of: &Arc<ArrayLoop>, going: Arc<Node>) -> Lift {
+        let mut step = self.of_step(of, going);
+        for node in of.captures.iter().chain(&of.start) {
+            let chosen = match self.lifted(node) {
+                Lifted::Same(node) => Lifted::Same(node),
+                Lifted::Each(each) => Lifted::Each(step.chosen(b, &self.segments, &each)),
+                Lifted::Rows(all) => {
+                    let begins = self.offsets(b, &all);
+                    let lengths = step.chosen(b, &self.segments, &all.lengths);
+                    let begins = step.chosen(b, &self.segments, &begins);
+                    rows(lengths.clone(), elements(b, &lengths, &begins, &all.data))
+                }
+            };
+            step.takes(node, chosen);
+        }
+        step
+    }
+
+    /// The values of this lift's segments among those of all. The segments of this lift are
+    /// numbers of those segments.
+    fn chosen(&mut self, b: Builder, all: &Arc<Node>, each: &Arc<Node>) -> Arc<Node> {
+        if let Some(length) = Axis::of_rows(each).filter(|_| *each.types == [Ty::U64]) {
+            return match length.known() {
+                Some(n) => self.constant_known(b, n),
+                None => self.constant_scalar(b, length.node()),
+            };
+        }
+        self.once(SharedNode::Chosen(Arc::as_ptr(each)), &[each], |lift| {
+            let mut body = BodyBuilder::new(&[Ty::U64]);
+            body.locate(Some(b.loc()));
+            let mut at = body.param(0);
+            if !Arc::ptr_eq(all, each) {
+                let [expected, got] = [all, each].map(|n| b.len(n));
+                let lengths = [body.scalar(&got, 0), body.scalar(&expected, 0)];
+                // The number is below the length. The minimum only adds a dependency on the check.
+                let checked = body.ensure(Assert::Equal, &lengths);
+                at = body.op(Op::Min, &[at, checked]);
+            }
+            let fields = 0..each.types.len() as u32;
+            let fields: Vec<TermId> = fields.map(|f| body.at(each, f, at, false)).collect();
+            b.map(std::slice::from_ref(&lift.segments), body.finish(&fields))
+        })
+    }
+
+    /// The nodes that hold a component, for the segments that go on only.
+    fn kept(
+        &mut self,
+        b: Builder,
+        c: Component,
+        value: &Arc<Node>,
+        nodes: Vec<Arc<Node>>,
+        goes_on: &Arc<Node>,
+    ) -> Vec<Arc<Node>> {
+        let tags = match c.form {
+            Form::Same | Form::Each => goes_on.clone(),
+            Form::Fixed | Form::Uniform | Form::Varying => {
+                let lengths = self.rows_of(b, value).lengths;
+                self.spread(b, &lengths, goes_on)
+            }
+        };
+        match (c.form, nodes.as_slice()) {
+            (Form::Each | Form::Fixed, [values]) => vec![b.pack(values, &tags)],
+            (Form::Uniform, [length, data]) => vec![length.clone(), b.pack(data, &tags)],
+            (Form::Varying, [lengths, data]) => {
+                vec![b.pack(lengths, goes_on), b.pack(data, &tags)]
+            }
+            _ => nodes,
+        }
+    }
+
+    /// The nodes that hold the final values of a component. They begin as those of the start.
+    fn final_parts(&mut self, b: Builder, c: Component, start: &Arc<Node>) -> Vec<Arc<Node>> {
+        match c.form {
+            Form::Same | Form::Each => vec![self.each_of(b, start)],
+            Form::Fixed => vec![self.rows_of(b, start).data],
+            Form::Uniform | Form::Varying => {
+                let all = self.rows_of(b, start);
+                vec![all.lengths.clone(), self.offsets(b, &all), all.data]
+            }
+        }
+    }
+
+    /// The final values after a step: `old`, and those of the segments that stop.
+    fn finished(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        step: &mut Lift,
+        c: Component,
+        old: &[Arc<Node>],
+        stopped: &Stopped<'_>,
+    ) -> Vec<Arc<Node>> {
+        let next = &of.step[c.k];
+        match (c.form, old) {
+            (Form::Same | Form::Each, [old]) => {
+                let each = step.each_of(b, next);
+                vec![stopped.written(b, old, &each)]
+            }
+            (Form::Fixed, [old]) => {
+                let all = step.rows_of(b, next);
+                let tags = step.spread(b, &all.lengths, stopped.stops);
+                let begins = self.rows_of(b, &of.start[c.k]);
+                let begins = self.offsets(b, &begins);
+                let begins = step.chosen(b, &self.segments, &begins);
+                let at = b.expand(&all.lengths, &[begins], sum());
+                let (at, data) = (b.pack(&at, &tags), b.pack(&all.data, &tags));
+                vec![b.scatter_within(old, &at, &data, None)]
+            }
+            (_, [lengths, begins, data]) => {
+                let all = step.rows_of(b, next);
+                let tags = step.spread(b, &all.lengths, stopped.stops);
+                let taken = b.pack(&all.lengths, stopped.stops);
+                let first = b.len(data);
+                let mut body = BodyBuilder::new(&[Ty::U64]);
+                let (first, more) = (body.scalar(&first, 0), body.param(0));
+                let begin = body.op(Op::Add, &[first, more]);
+                let at = b.map(&[b.offsets(&taken)], body.finish(&[begin]));
+                vec![
+                    b.scatter_within(lengths, stopped.ids, &taken, None),
+                    b.scatter_within(begins, stopped.ids, &at, None),
+                    b.append(&[data.clone(), b.pack(&all.data, &tags)]),
+                ]
+            }
+            _ => old.to_vec(),
+        }
+    }
+
+    /// The value of a component after the loop.
+    fn final_value(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        c: Component,
+        nodes: &[Arc<Node>],
+    ) -> Lifted {
+        match (c.form, nodes) {
+            (Form::Fixed, [data]) => {
+                let Rows { lengths, .. } = self.rows_of(b, &of.start[c.k]);
+                rows(lengths, data.clone())
+            }
+            (_, [lengths, begins, data]) => {
+                rows(lengths.clone(), elements(b, lengths, begins, data))
+            }
+            _ => Lifted::Each(nodes[0].clone()),
+        }
+    }
+}
+
+/// The segments that stop in a step.
+struct Stopped<'a> {
+    /// Their numbers among all segments.
+    ids: &'a Arc<Node>,
+    /// Whether each segment of the step stops.
+    stops: &'a Arc<Node>,
+}
+
+impl Stopped<'_> {
+    /// Values of all segments, with the new ones of these segments.
+    fn written(&self, b: Builder, all: &Arc<Node>, each: &Arc<Node>) -> Arc<Node> {
+        b.scatter_within(all, self.ids, &b.pack(each, self.stops), None)
+    }
+}
+
+impl Form {
+    /// The number of nodes that hold a component in a step.
+    pub(super) fn held_nodes(self) -> usize {
+        match self {
+            Form::Same | Form::Each | Form::Fixed => 1,
+            Form::Uniform | Form::Varying => 2,
+        }
+    }
+
+    /// The number of nodes that hold the final values of a component.
+    fn final_nodes(self) -> usize {
+        match self {
+            Form::Same | Form::Each | Form::Fixed => 1,
+            Form::Uniform | Form::Varying => 3,
+        }
+    }
+}
+
+/// The elements of segments that begin at these indices of the data, and are inside of it.
+fn elements(b: Builder, lengths: &Arc<Node>, begins: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
+    let mut body = BodyBuilder::new(&[Ty::U64; 2]);
+    body.locate(Some(b.loc()));
+    let [index, begin] = [0, 1].map(|k| body.param(k));
+    let at = body.op(Op::Add, &[begin, index]);
+    let fields = 0..data.types.len() as u32;
+    let fields: Vec<TermId> = fields.map(|f| body.at(data, f, at, false)).collect();
+    b.expand(lengths, std::slice::from_ref(begins), body.finish(&fields))
+}
+
+/// The sum of two indices.
+fn sum() -> Body {
+    let mut b = BodyBuilder::new(&[Ty::U64; 2]);
+    let [x, y] = [0, 1].map(|k| b.param(k));
+    let sum = b.op(Op::Add, &[x, y]);
+    b.finish(&[sum])
+}
+
+/// The negation of a flag.
+fn not() -> Body {
+    let mut b = BodyBuilder::new(&[Ty::Bool]);
+    let flag = b.param(0);
+    let not = b.op(Op::Not, &[flag]);
+    b.finish(&[not])
+}
+
+/// Whether a number is above a delayed one.
+fn above(least: &Arc<Node>) -> Body {
+    let mut b = BodyBuilder::new(&[Ty::U64]);
+    let (least, n) = (b.scalar(least, 0), b.param(0));
+    let is_above = b.op(Op::Lt, &[least, n]);
+    b.finish(&[is_above])
+}
+
+/// One more than a delayed number.
+fn one_more(builder: Builder, n: &Arc<Node>) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&[]);
+    let (n, one) = (b.scalar(n, 0), b.lit(Const::u64(1)));
+    let more = b.op(Op::Add, &[n, one]);
+    builder.compute(b.finish(&[more]))
+}
+
+/// Whether an array has elements.
+fn any(builder: Builder, array: &Arc<Node>) -> Arc<Node> {
+    let len = builder.len(array);
+    let mut b = BodyBuilder::new(&[]);
+    let (len, zero) = (b.scalar(&len, 0), b.lit(Const::u64(0)));
+    let is_any = b.op(Op::Ne, &[len, zero]);
+    builder.compute(b.finish(&[is_any]))
+}
