@@ -37,6 +37,7 @@ mod adjacent;
 mod append;
 mod combine;
 mod compare;
+mod delay;
 mod extents;
 mod filter;
 mod flat_map;

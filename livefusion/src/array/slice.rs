@@ -47,6 +47,10 @@ impl Builder {
     ///
     /// `fill`, a body without parameters, gives the elements that come in.
     pub fn shift(self, xs: &Arc<Node>, by: i64, fill: &Body) -> Arc<Node> {
+        let later = u64::try_from(by).ok();
+        if let Some(delayed) = later.and_then(|by| self.delay(xs, by, fill)) {
+            return delayed;
+        }
         let (len, loc) = (self.len(xs), self.loc());
         let body = trace::trace(&[Ty::U64], |i| {
             let n = trace::scalar(&len, 0, Ty::U64, loc);
