@@ -80,11 +80,6 @@ impl Builder {
         self.runs(xs, false, same)
     }
 
-    /// Pairs the predecessor of each element with the element's index.
-    fn beside(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
-        (self.before(xs, &zeros(&xs.types)), self.places(xs))
-    }
-
     /// Emits each run when the next run begins, and the last run after all elements.
     ///
     /// A run consists of one element and a length. The element is the first of the run, or an

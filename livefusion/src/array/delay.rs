@@ -1,21 +1,39 @@
-//! Delays: a stream's earlier elements, carried from element to element.
+//! Delays: earlier elements of a stream, carried from element to element.
+//!
+//! A stream's loop makes elements in order. A consumer of elements a few places earlier runs in that
+//! loop, if the loop carries its last few elements.
 
+use crate::array::Boundary;
 use crate::array::search::side;
-use crate::ast::{Body, Builder, Fold, Node, ScanKind};
+use crate::ast::{Body, Builder, Field, Fields, Fold, Kind, Node, ScanKind, trace, zeros};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
-/// The largest distance that a loop carries. Elements further apart are read from memory.
-const MOST_CARRIED: u64 = 8;
+/// The most elements that a loop carries. Neighbours further apart are read from memory.
+const MOST_CARRIED: usize = 8;
+
+/// Tells whether a loop can carry so many elements of an array.
+fn carries(xs: &Node, elements: usize) -> bool {
+    xs.rank == 1 && xs.comes_in_order() && (1..=MOST_CARRIED).contains(&elements)
+}
 
 impl Builder {
     /// Moves the elements of a stream to higher indices; the first `by` results are `fill`.
     ///
-    /// None if a loop cannot carry the elements: any element can be computed alone, the distance is
-    /// too large, or an unused `fill` would fail.
-    pub(super) fn delay(self, xs: &Arc<Node>, by: u64, fill: &Body) -> Option<Arc<Node>> {
-        let carries = xs.rank == 1 && xs.comes_in_order() && !fill.may_trap();
-        (carries && (1..=MOST_CARRIED).contains(&by))
-            .then(|| (0..by).fold(xs.clone(), |xs, _| self.before(&xs, fill)))
+    /// None if a loop cannot carry the elements, or if an unused `fill` would fail.
+    pub(super) fn delay(self, xs: &Arc<Node>, by: usize, fill: &Body) -> Option<Arc<Node>> {
+        let may = carries(xs, by) && !fill.may_trap();
+        may.then(|| self.delays(xs, by, fill).pop())?
+    }
+
+    /// Returns the elements of a stream, then those 1, 2, .. `most` places before.
+    fn delays(self, xs: &Arc<Node>, most: usize, fill: &Body) -> Vec<Arc<Node>> {
+        let mut all = vec![xs.clone()];
+        for k in 0..most {
+            all.push(self.before(&all[k], fill));
+        }
+        all
     }
 
     /// Returns the predecessor of each element. The first element has `first` instead.
@@ -23,5 +41,76 @@ impl Builder {
         // The scan keeps its right operand, so its value before an element is the predecessor.
         let last = Fold::associative(first.clone(), side(&xs.types, 1));
         self.scan(xs, last, ScanKind::Exclusive)
+    }
+
+    /// Takes `n` elements after the first `skip` of a stream that is little longer.
+    ///
+    /// All such parts of equal length have one rate. Their loop leaves out its first steps. None if
+    /// the length is unknown, or if a loop cannot carry the elements between.
+    pub(super) fn part_in_order(self, xs: &Arc<Node>, skip: u64, n: u64) -> Option<Arc<Node>> {
+        let len = xs.known_len()?;
+        // A part of a part is a part of the whole.
+        let (of, skip) = match &xs.kind {
+            Kind::Pack if xs.comes_in_order() => {
+                let of = xs.inputs.first()?;
+                (of, skip.checked_add(of.known_len()?.checked_sub(len)?)?)
+            }
+            _ => (xs, skip),
+        };
+        let lead = of.known_len()?.checked_sub(n)?;
+        let behind = usize::try_from(lead.checked_sub(skip)?).ok()?;
+        if lead >= n || !carries(of, usize::try_from(lead).ok()?) {
+            return None;
+        }
+        let late = self.delays(of, behind, &zeros(&of.types)).pop()?;
+        Some(self.without_first(&late, lead, n))
+    }
+
+    /// Drops the first elements of a stream, so that `n` are left.
+    fn without_first(self, xs: &Arc<Node>, lead: u64, n: u64) -> Arc<Node> {
+        let tags = trace(&[Ty::U64], |i| {
+            let lead = Field::literal(Const::u64(lead));
+            Fields::from_slice(&[Field::op(Op::Ge, &[i[0], lead], self.loc())])
+        });
+        let tags = self.map(&[self.places(xs)], tags);
+        self.pack_to(xs, &tags, Some(n))
+    }
+
+    /// Applies `f` to the predecessor and the element of each place of a stream.
+    ///
+    /// The boundary gives the first predecessor. Gives `f` back if that element comes later, or if
+    /// the array is no stream.
+    pub(super) fn pairs_in_order<F: FnOnce(&[Fields]) -> Fields>(
+        self,
+        xs: &Arc<Node>,
+        boundary: &Boundary<Body>,
+        f: F,
+    ) -> Result<Arc<Node>, F> {
+        let comes_later = matches!(boundary, Boundary::Mirror | Boundary::Wrap);
+        if comes_later || !carries(xs, 1) {
+            return Err(f);
+        }
+        let (before, indices) = self.beside(xs);
+        let all = self.zip(&[before, xs.clone(), indices]);
+        let body = trace(&all.types, |p| {
+            let (before, rest) = p.split_at(xs.types.len());
+            let (here, i) = rest.split_at(xs.types.len());
+            let first = match boundary {
+                Boundary::Constant(c) => Field::apply(c, &[], self.loc()),
+                _ => Fields::from_slice(here),
+            };
+            let zero = Field::literal(Const::u64(0));
+            let inside = Field::op(Op::Ne, &[i[0], zero], self.loc());
+            f(&[
+                inside.cond(before, &first, self.loc()),
+                Fields::from_slice(here),
+            ])
+        });
+        Ok(self.map(&[all], body))
+    }
+
+    /// Pairs the predecessor of each element with the element's index.
+    pub(super) fn beside(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
+        (self.before(xs, &zeros(&xs.types)), self.places(xs))
     }
 }

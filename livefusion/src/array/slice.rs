@@ -47,7 +47,7 @@ impl Builder {
     ///
     /// `fill`, a body without parameters, gives the elements that come in.
     pub fn shift(self, xs: &Arc<Node>, by: i64, fill: &Body) -> Arc<Node> {
-        let later = u64::try_from(by).ok();
+        let later = usize::try_from(by).ok();
         if let Some(delayed) = later.and_then(|by| self.delay(xs, by, fill)) {
             return delayed;
         }
@@ -68,8 +68,9 @@ impl Builder {
         }
         if let (Some(len), Amount::Known(skip), Amount::Known(n)) = (xs.known_len(), &skip, &n) {
             let skip = (*skip).min(len);
-            let len = Len::Known((len - skip).min(*n));
-            return self.starting_at(xs, &Amount::Known(skip), len);
+            let n = (len - skip).min(*n);
+            let index = || self.starting_at(xs, &Amount::Known(skip), Len::Known(n));
+            return self.part_in_order(xs, skip, n).unwrap_or_else(index);
         }
         let all = self.len(xs);
         let skip = match skip {

@@ -55,6 +55,13 @@ impl Builder {
             let got = size.to_string();
             return self.fault(&xs.types, 1, ErrorKind::Malformed { expected, got });
         }
+        let f = match size {
+            2 => match self.pairs_in_order(xs, boundary, f) {
+                Ok(windows) => return windows,
+                Err(f) => f,
+            },
+            _ => f,
+        };
         let (loc, len) = (self.loc(), self.len(xs));
         let body = trace::trace(&[Ty::U64], |params| {
             let (i, n) = (params[0], trace::scalar(&len, 0, Ty::U64, loc));
