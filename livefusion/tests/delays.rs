@@ -1,4 +1,4 @@
-//! Shifts, windows and parts of streams: carried neighbours in the loop that makes them.
+//! Shifts and windows of streams: earlier elements, carried by the loop that makes them.
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
@@ -154,77 +154,6 @@ fn windows__of_an_element_and_its_predecessor__share_the_loop_of_a_stream() {
     }
 }
 
-#[test]
-fn parts__of_a_stream__are_those_of_its_elements() -> Result<()> {
-    for (skip, n) in [
-        (0, 23),
-        (1, 23),
-        (1, 22),
-        (2, 22),
-        (8, 16),
-        (9, 15),
-        (0, 24),
-        (0, 5),
-        (30, 4),
-    ] {
-        let what = format!("{n} elements after {skip}");
-        let part = |xs: &Array<i64>| xs.drop(skip).take(n).map(|x| x + 1);
-        all_have(&what, &[0, 1, 2, 10, 24], part, |xs| {
-            xs.iter().skip(skip).take(n).map(|x| x + 1).collect()
-        })?;
-        let part = |xs: &Array<i64>| xs.take(n + skip).drop(skip).map(|x| x + 1);
-        all_have(&what, &[0, 1, 2, 10, 24], part, |xs| {
-            xs.iter().skip(skip).take(n).map(|x| x + 1).collect()
-        })?;
-    }
-    Ok(())
-}
-
-#[test]
-fn parts__of_equal_length_of_a_scan__share_its_loop() -> Result<()> {
-    let xs = numbers(24);
-    let [(_, running, sums), ..] = streams(&xs);
-    let n = sums.len();
-    let first = || running.drop(1).zip_with(&running.take(n - 1), |a, b| a - b);
-    let second = || {
-        let middle = running.drop(1).take(n - 2);
-        let ends = running.drop(2).zip_with(&running.take(n - 2), |a, b| a + b);
-        ends.zip_with(&middle, |ends, x| ends - 2 * x)
-    };
-    let others = Array::from(numbers(n - 1));
-    let beside = || {
-        let costly = others.map(|x| x / 3);
-        running.drop(1).zip_with(&costly, |a, b| a - b)
-    };
-    for program in [first().sum(), second().sum(), beside().sum()] {
-        assert_eq!(cost(program.node()), (1, 0));
-    }
-    let want_first: Vec<i64> = sums.windows(2).map(|w| w[1] - w[0]).collect();
-    let want_second: Vec<i64> = want_first.windows(2).map(|w| w[1] - w[0]).collect();
-    let pairs = sums[1..].iter().zip(numbers(n - 1));
-    let want_beside: Vec<i64> = pairs.map(|(a, b)| a - b / 3).collect();
-    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-        assert_eq!(first().force_with(&engine)?, want_first);
-        assert_eq!(second().force_with(&engine)?, want_second);
-        assert_eq!(beside().force_with(&engine)?, want_beside);
-    }
-    Ok(())
-}
-
-/// Lengths that differ are an error, as they are without a stream.
-#[test]
-fn parts__of_other_lengths_in_a_zip__are_an_error() {
-    let [(_, running, _), ..] = streams(&numbers(24));
-    for other in [
-        running.clone(),
-        Array::from(numbers(22)),
-        Array::from(numbers(22)).map(|x| x / 3),
-    ] {
-        let zipped = running.drop(1).zip_with(&other, |a, b| a - b);
-        assert!(zipped.force_with(&Engine::interp()).is_err());
-    }
-}
-
 /// Chunks join what a loop carries.
 #[test]
 fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {
@@ -235,20 +164,16 @@ fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {
         let sums = xs.scan(0.0, |a, b| a + b);
         let late = running.shift(3, -1.5).zip_with(&running, |a, b| a - b);
         let steps = sums.windows(Boundary::Clamp, |[a, b]| b - a);
-        let parts = sums.drop(2).zip_with(&sums.take(49_998), |a, b| a - b);
-        (late, steps, parts)
+        (late, steps)
     };
-    let (late, steps, parts) = program();
-    let want = (&late, &steps, &parts).force_with(&Engine::interp())?;
+    let (late, steps) = program();
+    let want = (&late, &steps).force_with(&Engine::interp())?;
     for threads in [1, 3] {
         for backend in [Engine::builder(), Engine::builder().only_c()] {
             let engine = backend.threads(threads).build();
-            let (late, steps, parts) = program();
-            let got = (&late, &steps, &parts).force_with(&engine)?;
-            assert!(
-                got.0 == want.0 && got.1 == want.1 && got.2 == want.2,
-                "{threads} threads"
-            );
+            let (late, steps) = program();
+            let got = (&late, &steps).force_with(&engine)?;
+            assert!(got.0 == want.0 && got.1 == want.1, "{threads} threads");
         }
     }
     Ok(())

@@ -5,9 +5,9 @@
 
 use crate::array::Boundary;
 use crate::array::search::side;
-use crate::ast::{Body, Builder, Field, Fields, Fold, Kind, Node, ScanKind, trace, zeros};
+use crate::ast::{Body, Builder, Field, Fields, Fold, Node, ScanKind, trace, zeros};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
 use std::sync::Arc;
 
 /// The most elements that a loop carries. Neighbours further apart are read from memory.
@@ -24,16 +24,7 @@ impl Builder {
     /// None if a loop cannot carry the elements, or if an unused `fill` would fail.
     pub(super) fn delay(self, xs: &Arc<Node>, by: usize, fill: &Body) -> Option<Arc<Node>> {
         let may = carries(xs, by) && !fill.may_trap();
-        may.then(|| self.delays(xs, by, fill).pop())?
-    }
-
-    /// Returns the elements of a stream, then those 1, 2, .. `most` places before.
-    fn delays(self, xs: &Arc<Node>, most: usize, fill: &Body) -> Vec<Arc<Node>> {
-        let mut all = vec![xs.clone()];
-        for k in 0..most {
-            all.push(self.before(&all[k], fill));
-        }
-        all
+        may.then(|| (0..by).fold(xs.clone(), |xs, _| self.before(&xs, fill)))
     }
 
     /// Returns the predecessor of each element. The first element has `first` instead.
@@ -41,39 +32,6 @@ impl Builder {
         // The scan keeps its right operand, so its value before an element is the predecessor.
         let last = Fold::associative(first.clone(), side(&xs.types, 1));
         self.scan(xs, last, ScanKind::Exclusive)
-    }
-
-    /// Takes `n` elements after the first `skip` of a stream that is little longer.
-    ///
-    /// All such parts of equal length have one rate. Their loop leaves out its first steps. None if
-    /// the length is unknown, or if a loop cannot carry the elements between.
-    pub(super) fn part_in_order(self, xs: &Arc<Node>, skip: u64, n: u64) -> Option<Arc<Node>> {
-        let len = xs.known_len()?;
-        // A part of a part is a part of the whole.
-        let (of, skip) = match &xs.kind {
-            Kind::Pack if xs.comes_in_order() => {
-                let of = xs.inputs.first()?;
-                (of, skip.checked_add(of.known_len()?.checked_sub(len)?)?)
-            }
-            _ => (xs, skip),
-        };
-        let lead = of.known_len()?.checked_sub(n)?;
-        let behind = usize::try_from(lead.checked_sub(skip)?).ok()?;
-        if lead >= n || !carries(of, usize::try_from(lead).ok()?) {
-            return None;
-        }
-        let late = self.delays(of, behind, &zeros(&of.types)).pop()?;
-        Some(self.without_first(&late, lead, n))
-    }
-
-    /// Drops the first elements of a stream, so that `n` are left.
-    fn without_first(self, xs: &Arc<Node>, lead: u64, n: u64) -> Arc<Node> {
-        let tags = trace(&[Ty::U64], |i| {
-            let lead = Field::literal(Const::u64(lead));
-            Fields::from_slice(&[Field::op(Op::Ge, &[i[0], lead], self.loc())])
-        });
-        let tags = self.map(&[self.places(xs)], tags);
-        self.pack_to(xs, &tags, Some(n))
     }
 
     /// Applies `f` to the predecessor and the element of each place of a stream.

@@ -2,7 +2,8 @@
 //!
 //! Each is an index function and costs only the read where it is used. A source that is an index
 //! function too is not stored, but recomputed at each read, unless that would repeat costly work.
-//! Unread elements of the source are not computed and cannot fail.
+//! Unread elements of the source are not computed and cannot fail. Delays of streams are
+//! streams, as `delay.rs` says.
 
 use crate::array::Array;
 use crate::array::generate::reading;
@@ -68,9 +69,8 @@ impl Builder {
         }
         if let (Some(len), Amount::Known(skip), Amount::Known(n)) = (xs.known_len(), &skip, &n) {
             let skip = (*skip).min(len);
-            let n = (len - skip).min(*n);
-            let index = || self.starting_at(xs, &Amount::Known(skip), Len::Known(n));
-            return self.part_in_order(xs, skip, n).unwrap_or_else(index);
+            let len = Len::Known((len - skip).min(*n));
+            return self.starting_at(xs, &Amount::Known(skip), len);
         }
         let all = self.len(xs);
         let skip = match skip {
@@ -173,6 +173,10 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((xs.shift(1, 0).to_vec()?, xs.shift(-2, 9).to_vec()?), (vec![0, 1, 2], vec![3, 9, 9]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    ///
+    /// An index function. Of a scan, a filter or another stream, a shift by 1 to 8 places is a
+    /// stream that remembers the last elements. It then shares the loop of its source and of its
+    /// consumers.
     #[doc(alias = "lag")]
     #[track_caller]
     pub fn shift(&self, by: i64, fill: impl ToExp<T>) -> Array<T> {

@@ -306,17 +306,10 @@ impl Builder {
 
     /// Keeps the elements whose tag is true.
     pub fn pack(self, data: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
-        self.pack_to(data, tags, None)
-    }
-
-    /// Keeps the elements whose tag is true, so many if that is known.
-    ///
-    /// A known number says that only first elements are dropped.
-    pub(crate) fn pack_to(self, data: &Arc<Node>, tags: &Arc<Node>, len: Option<u64>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![data.clone(), tags.clone()]);
         d.arrays();
         d.in_step();
-        d.len = len;
+        d.len = None;
         d.expect(*tags.types == [Ty::Bool], || {
             ("tags of type bool".into(), show_node(tags))
         });

@@ -1,7 +1,5 @@
 //! Rate inference: visits the nodes in the order of the graph.
 
-mod along;
-
 use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::{AsLong, Kind, Len};
 use crate::custom::Output;
@@ -39,6 +37,9 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     inference.rates.finish(graph, &appends);
     inference.rates
 }
+
+/// The maximal number of maps that move to their consumer's class.
+const MOST_ALONG: usize = 16;
 
 struct Inference<'g> {
     graph: &'g Graph,
@@ -314,20 +315,50 @@ impl Inference<'_> {
             && !self.rates.is_appended(elements);
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
-            return elements;
-        }
-        let cut_by = [lengths, self.graph.resolve(lengths, 0).0];
-        let maps = self.maps_along(data, id).filter(|maps| {
-            let cuts = cut_by.iter().any(|n| maps.contains(n));
-            is_nested && !cuts
-        });
-        match maps {
-            Some(maps) => self.run_along(maps, elements),
-            None => {
-                self.rates.unfused.insert((id, 1));
-            }
+        } else if !is_nested || !self.run_along((data, lengths), id, elements) {
+            self.rates.unfused.insert((id, 1));
         }
         elements
+    }
+
+    /// Moves maps of arrays in memory to the class of a node's segments. The node must be the only
+    /// user of the maps, and use them only as data.
+    fn run_along(
+        &mut self,
+        (data, lengths): (NodeId, NodeId),
+        user: NodeId,
+        class: ClassId,
+    ) -> bool {
+        let graph = self.graph;
+        let Some(users) = &self.users else {
+            return false;
+        };
+        let (mut maps, mut next) = (vec![data], 0);
+        while let Some(id) = maps.get(next).copied() {
+            let node = &graph.nodes[id.index()];
+            let is_map = node.node.kind.facts().in_step();
+            if node.leaf || !is_map || self.rates.is_fresh(id) || maps.len() > MOST_ALONG {
+                return false;
+            }
+            let computed = node.inputs.iter().filter(|i| !graph.nodes[i.index()].leaf);
+            let new: Vec<NodeId> = computed.filter(|i| !maps.contains(i)).copied().collect();
+            maps.extend(new);
+            next += 1;
+        }
+        let here = |n: NodeId| n == user || maps.contains(&n);
+        let cut_by = [lengths, graph.resolve(lengths, 0).0];
+        let exclusive = maps.iter().all(|n| users.are_all(*n, here));
+        if !exclusive || cut_by.iter().any(|n| maps.contains(n)) {
+            return false;
+        }
+        for id in maps {
+            let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
+            let leaves = inputs.filter(|(_, i)| graph.nodes[i.index()].leaf);
+            self.rates.unfused.extend(leaves.map(|(k, _)| (id, k)));
+            self.rates.runs_at[id.index()] = Some(class);
+            self.rates.output[id.index()] = Some(class);
+        }
+        true
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
@@ -380,16 +411,10 @@ impl Inference<'_> {
             let mut fields = graph.fields(inputs[*k]).into_iter();
             fields.all(|(n, _)| graph.nodes[n.index()].leaf)
         };
-        let (leaves, computed): (Vec<usize>, Vec<usize>) = off.into_iter().partition(is_leaf);
-        let maps = computed.iter().map(|k| self.maps_along(inputs[*k], id));
-        let Some(maps) = maps.collect::<Option<Vec<_>>>() else {
+        if !off.iter().all(is_leaf) {
             return self.fresh(id, first);
-        };
-        self.rates
-            .unfused
-            .extend(leaves.into_iter().map(|k| (id, k)));
-        maps.into_iter()
-            .for_each(|maps| self.run_along(maps, target));
+        }
+        self.rates.unfused.extend(off.into_iter().map(|k| (id, k)));
         target
     }
 
