@@ -21,6 +21,7 @@ mod contracted;
 mod cursors;
 mod custom;
 mod deep;
+mod delays;
 mod direction;
 mod equal_zips;
 mod exits;

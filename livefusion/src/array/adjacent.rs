@@ -1,7 +1,6 @@
 //! Neighbouring elements: `unique`, `unique_by`, `group`, `group_by`, `diff`.
 
 use crate::array::merge::{test, truth};
-use crate::array::search::side;
 use crate::array::{Array, length_of};
 use crate::ast::{Body, Builder, Field, Fields, Fold, Len, Node, ScanKind, trace, zeros};
 use crate::elt::{Elt, Num};
@@ -21,7 +20,7 @@ impl Builder {
 
     /// Returns the first element and all elements for which the test is false.
     pub fn unique_by(self, xs: &Arc<Node>, same: &Body) -> Arc<Node> {
-        let (before, indices) = self.before(xs);
+        let (before, indices) = self.beside(xs);
         let all = self.zip(&[xs.clone(), before, indices]);
         let firsts = self.filter(&all, begins(&xs.types, same, self.loc()));
         self.fields(&firsts, 0..xs.types.len() as u32)
@@ -39,7 +38,7 @@ impl Builder {
 
     fn diff_in_order(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
         let loc = self.loc();
-        let (before, indices) = self.before(xs);
+        let (before, indices) = self.beside(xs);
         let all = self.zip(&[xs.clone(), before, indices]);
         let types = [ty, ty, Ty::U64];
         let has_one = trace(&types, |p| {
@@ -81,14 +80,6 @@ impl Builder {
         self.runs(xs, false, same)
     }
 
-    /// Pairs the predecessor of each element with the element's index.
-    fn before(self, xs: &Arc<Node>) -> (Arc<Node>, Arc<Node>) {
-        // The predecessor is an exclusive scan, so a stream needs no memory for it.
-        let last = Fold::associative(zeros(&xs.types), side(&xs.types, 1));
-        let before = self.scan(xs, last, ScanKind::Exclusive);
-        (before, self.places(xs))
-    }
-
     /// Emits each run when the next run begins, and the last run after all elements.
     ///
     /// A run consists of one element and a length. The element is the first of the run, or an
@@ -96,7 +87,7 @@ impl Builder {
     fn runs(self, xs: &Arc<Node>, any: bool, same: &Body) -> (Arc<Node>, Arc<Node>) {
         let (loc, types) = (self.loc(), &xs.types);
         let width = types.len() as u32;
-        let (before, indices) = self.before(xs);
+        let (before, indices) = self.beside(xs);
         let all = self.zip(&[xs.clone(), before.clone(), indices.clone()]);
         let begins = self.map(&[all], begins(types, same, loc));
         // The start of the current run, and an element of it.

@@ -11,6 +11,7 @@
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `flat_map` | `flat_map`, `combinations`, `cartesian` |
 //! | `slice` | `take`, `drop`, `reverse`, `shift` |
+//! | `delay` | streams moved by a few places, for `shift`, `windows`, `diff` and `group` |
 //! | `windows` | `windows`, `sliding_windows` |
 //! | `append` | `append`, `concat` |
 //! | `interleave` | `interleave` |
@@ -37,6 +38,7 @@ mod adjacent;
 mod append;
 mod combine;
 mod compare;
+mod delay;
 mod extents;
 mod filter;
 mod flat_map;

@@ -2,7 +2,8 @@
 //!
 //! Each is an index function and costs only the read where it is used. A source that is an index
 //! function too is not stored, but recomputed at each read, unless that would repeat costly work.
-//! Unread elements of the source are not computed and cannot fail.
+//! Unread elements of the source are not computed and cannot fail. Delays of streams are
+//! streams, as `delay.rs` says.
 
 use crate::array::Array;
 use crate::array::generate::reading;
@@ -47,6 +48,10 @@ impl Builder {
     ///
     /// `fill`, a body without parameters, gives the elements that come in.
     pub fn shift(self, xs: &Arc<Node>, by: i64, fill: &Body) -> Arc<Node> {
+        let later = usize::try_from(by).ok();
+        if let Some(delayed) = later.and_then(|by| self.delay(xs, by, fill)) {
+            return delayed;
+        }
         let (len, loc) = (self.len(xs), self.loc());
         let body = trace::trace(&[Ty::U64], |i| {
             let n = trace::scalar(&len, 0, Ty::U64, loc);
@@ -168,6 +173,10 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((xs.shift(1, 0).to_vec()?, xs.shift(-2, 9).to_vec()?), (vec![0, 1, 2], vec![3, 9, 9]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    ///
+    /// An index function. Of a scan, a filter or another stream, a shift by 1 to 8 places is a
+    /// stream that remembers the last elements. It then shares the loop of its source and of its
+    /// consumers.
     #[doc(alias = "lag")]
     #[track_caller]
     pub fn shift(&self, by: i64, fill: impl ToExp<T>) -> Array<T> {

@@ -8,6 +8,7 @@
 //! | `drawing` | random numbers, and `linspace` |
 //! | `cut` | pairs, and operations within segments |
 //! | `counting` | histograms, running folds, windows, grids |
+//! | `near` | neighbours beside the elements |
 //! | `numbers` | complex numbers, halves, comparisons with tolerance |
 //! | `apart` | transforms, user functions, foreign memory |
 //! | `table` | inputs of parts |
@@ -16,6 +17,7 @@ mod apart;
 mod counting;
 mod cut;
 mod drawing;
+mod near;
 mod numbers;
 mod sorting;
 mod table;
@@ -40,6 +42,8 @@ pub enum Part {
     Cut(cut::Cut),
     /// Counts, running folds, windows.
     Counting(counting::Counting),
+    /// Neighbours beside the elements.
+    Near(near::Near),
     /// An operation on each number.
     Numbers(numbers::Numbers),
     /// An external part.
@@ -65,6 +69,7 @@ impl Part {
             Part::Drawing(part) => part,
             Part::Cut(part) => part,
             Part::Counting(part) => part,
+            Part::Near(part) => part,
             Part::Numbers(part) => part,
             Part::Apart(part) => part,
         }
@@ -136,12 +141,13 @@ impl Making {
     /// A part over exact inputs that cannot trap, because external parts run before everything
     /// else.
     pub(super) fn part(&mut self) -> Option<usize> {
-        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 15]) {
+        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 20, 15]) {
             0 => self.sorting_part(),
             1 => self.drawing_part(),
             2 => self.cut_part(),
             3 => self.counting_part(),
-            4 => self.numbers_part(),
+            4 => self.near_part(),
+            5 => self.numbers_part(),
             _ => self.apart_part(),
         }?;
         let is_unknown = |i: &usize| !self.is_exact(*i) || self.may_trap(*i);

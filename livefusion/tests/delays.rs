@@ -1,0 +1,212 @@
+//! Shifts and windows of streams: earlier elements, carried by the loop that makes them.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Boundary, Result};
+use std::sync::Arc;
+
+fn numbers(n: usize) -> Vec<i64> {
+    (0..n as i64).map(|i| (i * i + 3) % 11 - 4).collect()
+}
+
+/// The same elements as streams: running sums, kept elements, and running sums of those.
+fn streams(xs: &[i64]) -> [(&'static str, Array<i64>, Vec<i64>); 3] {
+    let running = |xs: &[i64]| -> Vec<i64> {
+        let sums = xs.iter().scan(2, |sum, x| {
+            *sum += x;
+            Some(*sum)
+        });
+        sums.collect()
+    };
+    let all = Array::from(xs);
+    let kept: Vec<i64> = xs.iter().copied().filter(|x| *x > 0).collect();
+    let scan = |xs: &Array<i64>| xs.scan(2, |a, b| a + b);
+    let filter = all.filter(|x| x.gt(0));
+    [
+        ("scan", scan(&all), running(xs)),
+        ("scan of a filter", scan(&filter), running(&kept)),
+        ("filter", filter, kept),
+    ]
+}
+
+/// The loops of a program, and the arrays that they write.
+fn cost(root: &Arc<Node>) -> (usize, usize) {
+    let explained = Engine::interp().explain(std::slice::from_ref(root));
+    let loops = explained.expect("it can be planned").loops;
+    (loops.len(), loops.iter().map(|l| l.arrays_written).sum())
+}
+
+/// The elements `by` places before, or `fill`.
+fn shifted(xs: &[i64], by: i64, fill: i64) -> Vec<i64> {
+    let at = |i: i64| usize::try_from(i).ok().and_then(|i| xs.get(i)).copied();
+    (0..xs.len() as i64)
+        .map(|i| at(i - by).unwrap_or(fill))
+        .collect()
+}
+
+/// Compares programs of streams of few elements on every engine.
+fn all_have(
+    what: &str,
+    lengths: &[usize],
+    program: impl Fn(&Array<i64>) -> Array<i64>,
+    expected: impl Fn(&[i64]) -> Vec<i64>,
+) -> Result<()> {
+    let [interp, jit, c] = [Engine::interp(), Engine::jit(), Engine::c()];
+    for n in lengths {
+        for (name, xs, elements) in streams(&numbers(*n)) {
+            let want = expected(&elements);
+            for engine in [&interp, &jit, &c] {
+                let got = program(&xs).force_with(engine)?;
+                let backend = engine.backend_name();
+                assert_eq!(got, want, "{what} of a {name} of {n} on {backend}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn shift__of_a_stream__is_that_of_its_elements() -> Result<()> {
+    for by in [-9, -3, -1, 0, 1, 2, 7, 8, 9, 30] {
+        let what = format!("shift by {by}");
+        let beside = |xs: &Array<i64>| xs.shift(by, 5).zip_with(xs, |a, b| a * 100 + b);
+        all_have(&what, &[0, 1, 2, 9, 24], beside, |xs| {
+            let pairs = shifted(xs, by, 5).into_iter().zip(xs);
+            pairs.map(|(a, b)| a * 100 + b).collect()
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn shift__of_a_stream__shares_its_loop() {
+    for (name, xs, _) in streams(&numbers(24)) {
+        for by in 1..=8 {
+            let beside = xs.shift(by, 5).zip_with(&xs, |a, b| a - b);
+            assert_eq!(cost(beside.node()), (1, 1), "{by} places of a {name}");
+            assert_eq!(cost(beside.sum().node()), (1, 0), "{by} places of a {name}");
+        }
+        let far = xs.shift(9, 5).zip_with(&xs, |a, b| a - b);
+        assert_eq!(cost(far.sum().node()).0, 2, "9 places of a {name}");
+    }
+    // Memory and cheap index functions are read at the other index.
+    let xs = Array::from(numbers(24)).map(|x| x + 1);
+    let beside = xs.shift(1, 0).zip_with(&xs, |a, b| a - b).sum();
+    assert_eq!(cost(beside.node()), (1, 0));
+}
+
+/// A quotient that fails where the sum is zero.
+struct Quotient<'a>(&'a Array<i64, Ix0>);
+
+impl ToExp<i64> for Quotient<'_> {
+    fn to_exp(self) -> Exp<i64> {
+        Exp::lit(8) / self.0
+    }
+}
+
+/// The first element of an empty array is never needed.
+#[test]
+fn shift__by_a_failing_element__fails_only_if_it_is_needed() -> Result<()> {
+    let zero = Array::from(vec![0i64, 0]).sum();
+    let shifted = |n: usize| {
+        let running = Array::from(numbers(n)).scan(0, |a, b| a + b);
+        running.shift(1, Quotient(&zero))
+    };
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        assert_eq!(shifted(0).force_with(&engine)?, []);
+        assert!(shifted(3).force_with(&engine).is_err());
+    }
+    Ok(())
+}
+
+#[test]
+fn windows__of_a_stream__are_those_of_its_elements() -> Result<()> {
+    let boundaries = [
+        Boundary::Clamp,
+        Boundary::Wrap,
+        Boundary::Mirror,
+        Boundary::Constant(7),
+    ];
+    for boundary in boundaries {
+        let two = |xs: &Array<i64>| xs.windows(boundary, |[a, b]| a * 100 + b);
+        let three = |xs: &Array<i64>| xs.windows(boundary, |[a, b, c]| a * 100 + b * 10 - c);
+        // The same windows of memory.
+        let plain = |xs: &[i64], program: &dyn Fn(&Array<i64>) -> Array<i64>| {
+            let all = program(&Array::from(xs)).force_with(&Engine::interp());
+            all.map(|xs| xs[..].to_vec()).unwrap_or_default()
+        };
+        let what = format!("windows, {boundary:?},");
+        all_have(&what, &[0, 1, 2, 9, 24], two, |xs| plain(xs, &two))?;
+        all_have(&what, &[0, 1, 2, 9, 24], three, |xs| plain(xs, &three))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn windows__of_an_element_and_its_predecessor__share_the_loop_of_a_stream() {
+    for (name, xs, _) in streams(&numbers(24)) {
+        for boundary in [Boundary::Clamp, Boundary::Constant(7)] {
+            let steps = xs
+                .windows(boundary, |[a, b]| b - a)
+                .zip_with(&xs, |d, x| d * x);
+            assert_eq!(cost(steps.sum().node()), (1, 0), "{boundary:?} of a {name}");
+        }
+    }
+}
+
+/// Chunks join what a loop carries.
+#[test]
+fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {
+    let xs: Vec<f64> = (0..50_000).map(|i| f64::from(i % 997) * 0.1).collect();
+    let xs = Array::from(&xs);
+    let program = || {
+        let running = xs.scan(0.0, |a, b| a * 0.5 + b).filter(|x| x.gt(1.0));
+        let sums = xs.scan(0.0, |a, b| a + b);
+        let late = running.shift(3, -1.5).zip_with(&running, |a, b| a - b);
+        let steps = sums.windows(Boundary::Clamp, |[a, b]| b - a);
+        (late, steps)
+    };
+    let (late, steps) = program();
+    let want = (&late, &steps).force_with(&Engine::interp())?;
+    for threads in [1, 3] {
+        for backend in [Engine::builder(), Engine::builder().only_c()] {
+            let engine = backend.threads(threads).build();
+            let (late, steps) = program();
+            let got = (&late, &steps).force_with(&engine)?;
+            assert!(got.0 == want.0 && got.1 == want.1, "{threads} threads");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn shift__of_a_stream_in_a_segment__begins_anew() -> Result<()> {
+    let rows = vec![vec![3i64, -1, 4], vec![], vec![1], vec![-5, 9, 2, 6]];
+    let segments = Segmented::from_vecs(rows.clone());
+    for by in [-1, 1, 2, 9] {
+        let program = || {
+            segments.map_segments(|row| {
+                let running = row.scan(0, |a, b| a + b);
+                let kept = row.filter(|x| x.gt(0));
+                let sum = running.shift(by, 7).zip_with(&running, |a, b| a * b).sum();
+                &sum + &kept.shift(by, 7).zip_with(&kept, |a, b| a * b).sum()
+            })
+        };
+        let products =
+            |xs: &[i64]| -> i64 { shifted(xs, by, 7).iter().zip(xs).map(|(a, b)| a * b).sum() };
+        let want: Vec<i64> = (rows.iter())
+            .map(|row| {
+                let running: Vec<i64> = (0..row.len()).map(|i| row[..=i].iter().sum()).collect();
+                let kept: Vec<i64> = row.iter().copied().filter(|x| *x > 0).collect();
+                products(&running) + products(&kept)
+            })
+            .collect();
+        for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+            assert_eq!(program().force_with(&engine)?, want, "by {by}");
+        }
+        if (1..=8).contains(&by) {
+            assert_eq!(cost(program().node()).0, 1, "by {by}");
+        }
+    }
+    Ok(())
+}
