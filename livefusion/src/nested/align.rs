@@ -311,7 +311,7 @@ impl Lift {
         }
         Some(match is_length {
             true => self.constant_scalar(builder, &one),
-            false => self.repeated(builder, one.types.len(), |b, f| b.scalar(&one, f)),
+            false => self.repeated(builder, &one),
         })
     }
 
