@@ -154,10 +154,11 @@ fn constants_that_cancel() {
 /// Sums of integers are collected: constants, multiples of equal operands, operands that cancel.
 #[test]
 fn simplify__sums_of_integers__are_collected() {
-    let body = |f: &dyn Fn(&mut BodyBuilder, [TermId; 2], &dyn Fn(i64) -> Const) -> TermId| {
+    let n = |n: i64| Const::int(Ty::I32, n);
+    let body = |f: &dyn Fn(&mut BodyBuilder, [TermId; 2]) -> TermId| {
         let mut b = BodyBuilder::new(&[Ty::I32, Ty::I32]);
         let params = [b.param(0), b.param(1)];
-        let sum = f(&mut b, params, &|n| Const::int(Ty::I32, n));
+        let sum = f(&mut b, params);
         let simple = simplify(b.finish(&[sum]));
         let operators = simple
             .terms
@@ -166,7 +167,7 @@ fn simplify__sums_of_integers__are_collected() {
         (operators.count(), simple.results[0].index())
     };
     // `(x + 1) - 3 + 2` is `x`.
-    let shifted = body(&|b, [x, _], n| {
+    let shifted = body(&|b, [x, _]| {
         let (one, three, two) = (b.lit(n(1)), b.lit(n(3)), b.lit(n(2)));
         let more = b.op(Op::Add, &[x, one]);
         let less = b.op(Op::Sub, &[more, three]);
@@ -174,24 +175,24 @@ fn simplify__sums_of_integers__are_collected() {
     });
     assert_eq!(shifted, (0, 0));
     // `x + y - y` is `x`, and `y - (y - x)` too.
-    let cancelled = body(&|b, [x, y], _| {
+    let cancelled = body(&|b, [x, y]| {
         let sum = b.op(Op::Add, &[x, y]);
         b.op(Op::Sub, &[sum, y])
     });
     assert_eq!(cancelled, (0, 0));
-    let turned = body(&|b, [x, y], _| {
+    let turned = body(&|b, [x, y]| {
         let less = b.op(Op::Sub, &[y, x]);
         b.op(Op::Sub, &[y, less])
     });
     assert_eq!(turned, (0, 0));
     // `3 * x + x * 4` is one product, and `x * 0` is zero.
-    let multiples = body(&|b, [x, _], n| {
+    let multiples = body(&|b, [x, _]| {
         let (three, four) = (b.lit(n(3)), b.lit(n(4)));
         let (three, four) = (b.op(Op::Mul, &[three, x]), b.op(Op::Mul, &[x, four]));
         b.op(Op::Add, &[three, four])
     });
     assert_eq!(multiples.0, 1);
-    let nothing = body(&|b, [x, _], n| {
+    let nothing = body(&|b, [x, _]| {
         let zero = b.lit(n(0));
         b.op(Op::Mul, &[x, zero])
     });

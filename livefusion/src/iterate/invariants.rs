@@ -1,4 +1,4 @@
-//! Loop-invariant nodes of a step: which to compute once, before the first step.
+//! Chooses the loop-invariant nodes of a step to compute once, before the first step.
 //!
 //! A captured node is written once and read in each step. Any other invariant node is computed in
 //! each step, fused with its consumers. The choice compares the bytes of both, with the price of
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The number of steps that must pay for a captured array, if the loop makes as many.
 const STEPS: u64 = 4;
 
-/// How steps use a loop-invariant node.
+/// Describes the use of a loop-invariant node by steps.
 #[derive(Clone, Copy, Default)]
 struct Uses {
     /// Whether a step reads more than a single element.
@@ -160,7 +160,7 @@ impl<'a> Invariants<'a> {
         *known = known.or(uses);
     }
 
-    /// The operands of a node, and how it uses them.
+    /// The operands of a node, each with its use.
     fn operands(&self, node: &'a Node) -> Vec<(&'a Arc<Node>, Uses)> {
         let many = Uses {
             many: true,

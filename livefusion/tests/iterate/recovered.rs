@@ -1,4 +1,4 @@
-//! Steps that only map: a scalar loop in one map, whatever they capture.
+//! Steps that only map become a scalar loop in one map, with captures of any form.
 
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
