@@ -6,7 +6,7 @@
 //! the order in which their segments stop.
 
 use super::lift::{Lift, Lifted, Rows, SharedNode, rows};
-use super::loops::{Component, Form, LoopForm, held, stand_in};
+use super::loops::{Component, LoopForm, StateForm, held, stand_in};
 use crate::ast::{
     ArrayLoop, Assert, Axis, Body, BodyBuilder, Builder, Ends, Len, Node, TermId, identity,
 };
@@ -179,16 +179,16 @@ impl Lift {
         goes_on: &Arc<Node>,
     ) -> Vec<Arc<Node>> {
         let tags = match c.form {
-            Form::Same | Form::Each => goes_on.clone(),
-            Form::Fixed | Form::Uniform | Form::Varying => {
+            StateForm::Same | StateForm::Each => goes_on.clone(),
+            StateForm::Fixed | StateForm::Uniform | StateForm::Varying => {
                 let lengths = self.rows_of(b, value).lengths;
                 self.spread(b, &lengths, goes_on)
             }
         };
         match (c.form, nodes.as_slice()) {
-            (Form::Each | Form::Fixed, [values]) => vec![b.pack(values, &tags)],
-            (Form::Uniform, [length, data]) => vec![length.clone(), b.pack(data, &tags)],
-            (Form::Varying, [lengths, data]) => {
+            (StateForm::Each | StateForm::Fixed, [values]) => vec![b.pack(values, &tags)],
+            (StateForm::Uniform, [length, data]) => vec![length.clone(), b.pack(data, &tags)],
+            (StateForm::Varying, [lengths, data]) => {
                 vec![b.pack(lengths, goes_on), b.pack(data, &tags)]
             }
             _ => nodes,
@@ -198,9 +198,9 @@ impl Lift {
     /// The nodes that hold the final values of a component. They begin as those of the start.
     fn final_parts(&mut self, b: Builder, c: Component, start: &Arc<Node>) -> Vec<Arc<Node>> {
         match c.form {
-            Form::Same | Form::Each => vec![self.each_of(b, start)],
-            Form::Fixed => vec![self.rows_of(b, start).data],
-            Form::Uniform | Form::Varying => {
+            StateForm::Same | StateForm::Each => vec![self.each_of(b, start)],
+            StateForm::Fixed => vec![self.rows_of(b, start).data],
+            StateForm::Uniform | StateForm::Varying => {
                 let all = self.rows_of(b, start);
                 vec![all.lengths.clone(), self.offsets(b, &all), all.data]
             }
@@ -219,11 +219,11 @@ impl Lift {
     ) -> Vec<Arc<Node>> {
         let next = &of.step[c.k];
         match (c.form, old) {
-            (Form::Same | Form::Each, [old]) => {
+            (StateForm::Same | StateForm::Each, [old]) => {
                 let each = step.each_of(b, next);
                 vec![stopped.written(b, old, &each)]
             }
-            (Form::Fixed, [old]) => {
+            (StateForm::Fixed, [old]) => {
                 let all = step.rows_of(b, next);
                 let tags = step.spread(b, &all.lengths, &stopped.stops);
                 let begins = self.rows_of(b, &of.start[c.k]);
@@ -261,7 +261,7 @@ impl Lift {
         nodes: &[Arc<Node>],
     ) -> Lifted {
         match (c.form, nodes) {
-            (Form::Fixed, [data]) => {
+            (StateForm::Fixed, [data]) => {
                 let Rows { lengths, .. } = self.rows_of(b, &of.start[c.k]);
                 rows(lengths, data.clone())
             }
@@ -288,20 +288,20 @@ impl Stopped {
     }
 }
 
-impl Form {
+impl StateForm {
     /// The number of nodes that hold a component in a step.
     pub(super) fn held_nodes(self) -> usize {
         match self {
-            Form::Same | Form::Each | Form::Fixed => 1,
-            Form::Uniform | Form::Varying => 2,
+            StateForm::Same | StateForm::Each | StateForm::Fixed => 1,
+            StateForm::Uniform | StateForm::Varying => 2,
         }
     }
 
     /// The number of nodes that hold the final values of a component.
     fn final_nodes(self) -> usize {
         match self {
-            Form::Same | Form::Each | Form::Fixed => 1,
-            Form::Uniform | Form::Varying => 3,
+            StateForm::Same | StateForm::Each | StateForm::Fixed => 1,
+            StateForm::Uniform | StateForm::Varying => 3,
         }
     }
 }

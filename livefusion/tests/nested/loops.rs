@@ -194,7 +194,7 @@ fn loop_in_segments__tests_of_each__stop_apart() {
     });
 }
 
-/// A step reads an array from around its loop as it is, and does not inline what that is made of.
+/// A step reads an array from around its loop. It does not inline that array's own reads.
 #[test]
 fn loop_in_rows__start_is_an_index_function__is_read_in_the_step() {
     let ones = Array::from(vec![1i64, 2]);
