@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Describes how the loop over all segments holds a component of the state. Each form holds more
 /// cases than the one before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Form {
+pub(super) enum StateForm {
     /// The same value for all segments. The closure's own node stands for it in a step, so that
     /// invariants of the closure stay as they are.
     Same,
@@ -31,7 +31,7 @@ pub(super) struct LoopForm {
     /// Whether the number of steps depends on the segment.
     pub(super) stops_apart: bool,
     /// The form of each component.
-    pub(super) forms: Vec<Form>,
+    pub(super) forms: Vec<StateForm>,
 }
 
 /// A component of the state.
@@ -39,7 +39,7 @@ pub(super) struct LoopForm {
 pub(super) struct Component {
     /// Its number.
     pub(super) k: usize,
-    pub(super) form: Form,
+    pub(super) form: StateForm,
     /// Whether steps change it.
     pub(super) changes: bool,
 }
@@ -85,9 +85,9 @@ impl Lift {
         let forms = forms.map(|(k, (input, start))| {
             let may_differ = stops_apart && input.rank > 0 && !Arc::ptr_eq(input, &of.step[k]);
             let least = match (input.rank, self.lifted(start)) {
-                (_, Lifted::Same(_)) if !may_differ => Form::Same,
-                (0, _) => Form::Each,
-                _ => Form::Fixed,
+                (_, Lifted::Same(_)) if !may_differ => StateForm::Same,
+                (0, _) => StateForm::Each,
+                _ => StateForm::Fixed,
             };
             known.map_or(least, |known| known.forms[k].max(least))
         });
@@ -237,12 +237,12 @@ impl Lift {
     }
 
     /// The form of a component that holds its current and its next value.
-    fn form(&mut self, b: Builder, of: &Arc<ArrayLoop>, c: Component) -> Form {
+    fn form(&mut self, b: Builder, of: &Arc<ArrayLoop>, c: Component) -> StateForm {
         let next = &of.step[c.k];
         match (c.form, of.inputs[c.k].rank) {
-            (Form::Same, _) if self.is_same(next) => Form::Same,
-            (Form::Same | Form::Each, 0) => Form::Each,
-            (Form::Varying, _) => Form::Varying,
+            (StateForm::Same, _) if self.is_same(next) => StateForm::Same,
+            (StateForm::Same | StateForm::Each, 0) => StateForm::Each,
+            (StateForm::Varying, _) => StateForm::Varying,
             (form, _) => {
                 let from = self.rows_of(b, &of.start[c.k]).lengths;
                 let to = self.rows_of(b, next).lengths;
@@ -252,9 +252,9 @@ impl Lift {
                     _ => Arc::ptr_eq(&from, &to),
                 };
                 match axes {
-                    _ if form <= Form::Fixed && is_kept => Form::Fixed,
-                    (Some(_), Some(_)) => Form::Uniform,
-                    _ => Form::Varying,
+                    _ if form <= StateForm::Fixed && is_kept => StateForm::Fixed,
+                    (Some(_), Some(_)) => StateForm::Uniform,
+                    _ => StateForm::Varying,
                 }
             }
         }
@@ -284,20 +284,20 @@ impl Lift {
     /// The nodes that hold the value of a component.
     pub(super) fn parts(&mut self, b: Builder, c: Component, value: &Arc<Node>) -> Vec<Arc<Node>> {
         match c.form {
-            Form::Same => match self.lifted(value) {
+            StateForm::Same => match self.lifted(value) {
                 Lifted::Same(node) if node.rank > 1 => vec![b.reshape(&node, None)],
                 Lifted::Same(node) | Lifted::Each(node) => vec![node],
                 Lifted::Rows(all) => vec![all.data],
             },
-            Form::Each => vec![self.each_of(b, value)],
-            Form::Fixed => vec![self.rows_of(b, value).data],
-            Form::Uniform => {
+            StateForm::Each => vec![self.each_of(b, value)],
+            StateForm::Fixed => vec![self.rows_of(b, value).data],
+            StateForm::Uniform => {
                 let all = self.rows_of(b, value);
                 let length = Axis::of_rows(&all.lengths);
                 let length = length.map_or(all.lengths, |length| length.node().clone());
                 vec![length, all.data]
             }
-            Form::Varying => {
+            StateForm::Varying => {
                 let all = self.rows_of(b, value);
                 vec![all.lengths, all.data]
             }
@@ -316,11 +316,11 @@ impl Lift {
         *rest = others;
         let (first, last) = (held[0].clone(), held[held.len() - 1].clone());
         match c.form {
-            Form::Same => Lifted::Same(first),
-            Form::Each => Lifted::Each(first),
-            Form::Fixed => rows(self.rows_of(b, &of.start[c.k]).lengths, last),
-            Form::Uniform => rows(self.constant_scalar(b, &first), last),
-            Form::Varying => rows(first, last),
+            StateForm::Same => Lifted::Same(first),
+            StateForm::Each => Lifted::Each(first),
+            StateForm::Fixed => rows(self.rows_of(b, &of.start[c.k]).lengths, last),
+            StateForm::Uniform => rows(self.constant_scalar(b, &first), last),
+            StateForm::Varying => rows(first, last),
         }
     }
 }
@@ -333,7 +333,8 @@ pub(super) fn held(of: &ArrayLoop, form: &LoopForm) -> Vec<Component> {
         form: *form,
         changes: !Arc::ptr_eq(next, input),
     });
-    all.filter(|c| c.changes || c.form == Form::Same).collect()
+    all.filter(|c| c.changes || c.form == StateForm::Same)
+        .collect()
 }
 
 /// Lets the closure's own nodes stand for components that are the same for all segments. The nodes
@@ -346,7 +347,7 @@ pub(super) fn stand_in(
 ) {
     let mut at = first;
     for c in held {
-        if c.form == Form::Same {
+        if c.form == StateForm::Same {
             trace.stands_for(at, &of.inputs[c.k]);
         }
         at += c.form.held_nodes();

@@ -6,7 +6,7 @@
 //! the order in which their segments stop.
 
 use super::lift::{Lift, Lifted, Rows, SharedNode, rows};
-use super::loops::{Component, Form, LoopForm, held, stand_in};
+use super::loops::{Component, LoopForm, StateForm, held, stand_in};
 use crate::ast::{
     ArrayLoop, Assert, Axis, Body, BodyBuilder, Builder, Ends, Len, Node, TermId, identity,
 };
@@ -24,34 +24,75 @@ impl Lift {
         form: LoopForm,
     ) -> Result<Vec<Lifted>, LoopForm> {
         let held = held(of, &form);
-        let changed: Vec<Component> = held.iter().filter(|c| c.changes).copied().collect();
-        let goes_on = self.first_flags(b, of);
-        let all = b.generate(Len::Delayed(b.len(&goes_on)), identity(&[Ty::U64]));
-        let going = b.pack(&all, &goes_on);
-        let counts = matches!(of.ends, Ends::After(_));
-        let mut start = vec![going.clone()];
-        start.extend(counts.then(|| b.constant(&[Const::u64(0)])));
-        let before = start.len();
-        let mut first = self.of_going(b, of, going);
-        for c in &held {
-            start.extend(first.parts(b, *c, &of.start[c.k]));
-        }
-        self.forms = first.forms;
-        for c in &changed {
-            start.extend(self.final_parts(b, *c, &of.start[c.k]));
-        }
-
+        let start = self.first_going(b, of, &held);
         let mut trace = StepTrace::begin(b, &start);
-        stand_in(&mut trace, of, &held, before);
-        let (head, state) = trace.state.split_at(before);
-        let in_step: usize = held.iter().map(|c| c.form.held_nodes()).sum();
+        stand_in(&mut trace, of, &held, head_nodes(of));
+        let (head, state) = trace.state.split_at(head_nodes(of));
+        let in_step = held.iter().map(|c| c.form.held_nodes()).sum();
         let (state, finals) = state.split_at(in_step);
         let mut step = self.of_going(b, of, head[0].clone());
         step.begin(b, of, &held, state);
-        if let Some(wider) = step.wider(b, of, &form, &held) {
-            self.forms = step.forms;
+        let wider = step.wider(b, of, &form, &held);
+        let next = match wider {
+            Some(_) => Vec::new(),
+            None => self.next_going(b, of, &held, &mut step, (head, finals)),
+        };
+        self.forms = step.forms;
+        if let Some(wider) = wider {
             return Err(wider);
         }
+        let (first, goes_on) = (any(b, &start[0]), any(b, &next[0]));
+        let ended = trace.ended(Ends::Unless(first), &next, Some(goes_on));
+        let finals = &ended[head_nodes(of) + in_step..];
+        let changed: Vec<Component> = held.into_iter().filter(|c| c.changes).collect();
+        Ok(self.results(b, of, &changed, finals, |lift, c, rest| {
+            let (nodes, others) = rest.split_at(c.form.final_nodes());
+            *rest = others;
+            lift.final_value(b, of, c, nodes)
+        }))
+    }
+
+    /// The state before the first step: the numbers of the segments that take it, the number of
+    /// steps if it is counted, the state of these segments, and the final values of all.
+    fn first_going(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        held: &[Component],
+    ) -> Vec<Arc<Node>> {
+        let goes_on = match &of.ends {
+            Ends::After(n) => {
+                let n = self.each_of(b, n);
+                b.map(&[n], above(&b.constant(&[Const::u64(0)])))
+            }
+            Ends::Unless(first) => self.each_of(b, first),
+        };
+        let all = Len::Delayed(b.len(&self.segments));
+        let going = b.pack(&b.generate(all, identity(&[Ty::U64])), &goes_on);
+        let mut state = vec![going.clone()];
+        if let Ends::After(_) = of.ends {
+            state.push(b.constant(&[Const::u64(0)]));
+        }
+        let mut first = self.of_going(b, of, going);
+        for c in held {
+            state.extend(first.parts(b, *c, &of.start[c.k]));
+        }
+        self.forms = first.forms;
+        for c in held.iter().filter(|c| c.changes) {
+            state.extend(self.final_parts(b, *c, &of.start[c.k]));
+        }
+        state
+    }
+
+    /// The state after a step.
+    fn next_going(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        held: &[Component],
+        step: &mut Lift,
+        (head, finals): (&[Arc<Node>], &[Arc<Node>]),
+    ) -> Vec<Arc<Node>> {
         let count = head.get(1).map(|taken| one_more(b, taken));
         let goes_on = match (&of.ends, &count) {
             (Ends::After(n), Some(count)) => {
@@ -63,50 +104,24 @@ impl Lift {
                 step.each_of(b, of.step.last().unwrap_or(first))
             }
         };
-        let stops = b.map(std::slice::from_ref(&goes_on), not());
-        let going = b.pack(&head[0], &goes_on);
-        let ids = b.pack(&head[0], &stops);
-        let is_any = any(b, &going);
-        let mut next = vec![going];
+        let mut next = vec![b.pack(&head[0], &goes_on)];
         next.extend(count);
-        for c in &held {
+        for c in held {
             let nodes = step.parts(b, *c, &of.step[c.k]);
             next.extend(step.kept(b, *c, &of.step[c.k], nodes, &goes_on));
         }
+        let stops = b.map(std::slice::from_ref(&goes_on), not());
         let stopped = Stopped {
-            ids: &ids,
-            stops: &stops,
+            ids: b.pack(&head[0], &stops),
+            stops,
         };
         let mut rest = finals;
-        for c in &changed {
+        for c in held.iter().filter(|c| c.changes) {
             let (old, others) = rest.split_at(c.form.final_nodes());
             rest = others;
-            next.extend(self.finished(b, of, &mut step, *c, old, &stopped));
+            next.extend(self.finished(b, of, step, *c, old, &stopped));
         }
-        self.forms = step.forms;
-        let ended = trace.ended(Ends::Unless(any(b, &start[0])), &next, Some(is_any));
-        Ok(self.results(
-            b,
-            of,
-            &changed,
-            &ended[before + in_step..],
-            |lift, c, rest| {
-                let (nodes, others) = rest.split_at(c.form.final_nodes());
-                *rest = others;
-                lift.final_value(b, of, c, nodes)
-            },
-        ))
-    }
-
-    /// Whether each segment takes a first step.
-    fn first_flags(&mut self, b: Builder, of: &Arc<ArrayLoop>) -> Arc<Node> {
-        match &of.ends {
-            Ends::After(n) => {
-                let n = self.each_of(b, n);
-                b.map(&[n], above(&b.constant(&[Const::u64(0)])))
-            }
-            Ends::Unless(first) => self.each_of(b, first),
-        }
+        next
     }
 
     /// A lift of the step onto the segments of these numbers, which still take steps.
@@ -164,16 +179,16 @@ impl Lift {
         goes_on: &Arc<Node>,
     ) -> Vec<Arc<Node>> {
         let tags = match c.form {
-            Form::Same | Form::Each => goes_on.clone(),
-            Form::Fixed | Form::Uniform | Form::Varying => {
+            StateForm::Same | StateForm::Each => goes_on.clone(),
+            StateForm::Fixed | StateForm::Uniform | StateForm::Varying => {
                 let lengths = self.rows_of(b, value).lengths;
                 self.spread(b, &lengths, goes_on)
             }
         };
         match (c.form, nodes.as_slice()) {
-            (Form::Each | Form::Fixed, [values]) => vec![b.pack(values, &tags)],
-            (Form::Uniform, [length, data]) => vec![length.clone(), b.pack(data, &tags)],
-            (Form::Varying, [lengths, data]) => {
+            (StateForm::Each | StateForm::Fixed, [values]) => vec![b.pack(values, &tags)],
+            (StateForm::Uniform, [length, data]) => vec![length.clone(), b.pack(data, &tags)],
+            (StateForm::Varying, [lengths, data]) => {
                 vec![b.pack(lengths, goes_on), b.pack(data, &tags)]
             }
             _ => nodes,
@@ -183,9 +198,9 @@ impl Lift {
     /// The nodes that hold the final values of a component. They begin as those of the start.
     fn final_parts(&mut self, b: Builder, c: Component, start: &Arc<Node>) -> Vec<Arc<Node>> {
         match c.form {
-            Form::Same | Form::Each => vec![self.each_of(b, start)],
-            Form::Fixed => vec![self.rows_of(b, start).data],
-            Form::Uniform | Form::Varying => {
+            StateForm::Same | StateForm::Each => vec![self.each_of(b, start)],
+            StateForm::Fixed => vec![self.rows_of(b, start).data],
+            StateForm::Uniform | StateForm::Varying => {
                 let all = self.rows_of(b, start);
                 vec![all.lengths.clone(), self.offsets(b, &all), all.data]
             }
@@ -200,17 +215,17 @@ impl Lift {
         step: &mut Lift,
         c: Component,
         old: &[Arc<Node>],
-        stopped: &Stopped<'_>,
+        stopped: &Stopped,
     ) -> Vec<Arc<Node>> {
         let next = &of.step[c.k];
         match (c.form, old) {
-            (Form::Same | Form::Each, [old]) => {
+            (StateForm::Same | StateForm::Each, [old]) => {
                 let each = step.each_of(b, next);
                 vec![stopped.written(b, old, &each)]
             }
-            (Form::Fixed, [old]) => {
+            (StateForm::Fixed, [old]) => {
                 let all = step.rows_of(b, next);
-                let tags = step.spread(b, &all.lengths, stopped.stops);
+                let tags = step.spread(b, &all.lengths, &stopped.stops);
                 let begins = self.rows_of(b, &of.start[c.k]);
                 let begins = self.offsets(b, &begins);
                 let begins = step.chosen(b, &self.segments, &begins);
@@ -220,16 +235,16 @@ impl Lift {
             }
             (_, [lengths, begins, data]) => {
                 let all = step.rows_of(b, next);
-                let tags = step.spread(b, &all.lengths, stopped.stops);
-                let taken = b.pack(&all.lengths, stopped.stops);
+                let tags = step.spread(b, &all.lengths, &stopped.stops);
+                let taken = b.pack(&all.lengths, &stopped.stops);
                 let first = b.len(data);
                 let mut body = BodyBuilder::new(&[Ty::U64]);
                 let (first, more) = (body.scalar(&first, 0), body.param(0));
                 let begin = body.op(Op::Add, &[first, more]);
                 let at = b.map(&[b.offsets(&taken)], body.finish(&[begin]));
                 vec![
-                    b.scatter_within(lengths, stopped.ids, &taken, None),
-                    b.scatter_within(begins, stopped.ids, &at, None),
+                    b.scatter_within(lengths, &stopped.ids, &taken, None),
+                    b.scatter_within(begins, &stopped.ids, &at, None),
                     b.append(&[data.clone(), b.pack(&all.data, &tags)]),
                 ]
             }
@@ -246,7 +261,7 @@ impl Lift {
         nodes: &[Arc<Node>],
     ) -> Lifted {
         match (c.form, nodes) {
-            (Form::Fixed, [data]) => {
+            (StateForm::Fixed, [data]) => {
                 let Rows { lengths, .. } = self.rows_of(b, &of.start[c.k]);
                 rows(lengths, data.clone())
             }
@@ -259,35 +274,43 @@ impl Lift {
 }
 
 /// The segments that stop in a step.
-struct Stopped<'a> {
+struct Stopped {
     /// Their numbers among all segments.
-    ids: &'a Arc<Node>,
+    ids: Arc<Node>,
     /// Whether each segment of the step stops.
-    stops: &'a Arc<Node>,
+    stops: Arc<Node>,
 }
 
-impl Stopped<'_> {
+impl Stopped {
     /// Values of all segments, with the new ones of these segments.
     fn written(&self, b: Builder, all: &Arc<Node>, each: &Arc<Node>) -> Arc<Node> {
-        b.scatter_within(all, self.ids, &b.pack(each, self.stops), None)
+        b.scatter_within(all, &self.ids, &b.pack(each, &self.stops), None)
     }
 }
 
-impl Form {
+impl StateForm {
     /// The number of nodes that hold a component in a step.
     pub(super) fn held_nodes(self) -> usize {
         match self {
-            Form::Same | Form::Each | Form::Fixed => 1,
-            Form::Uniform | Form::Varying => 2,
+            StateForm::Same | StateForm::Each | StateForm::Fixed => 1,
+            StateForm::Uniform | StateForm::Varying => 2,
         }
     }
 
     /// The number of nodes that hold the final values of a component.
     fn final_nodes(self) -> usize {
         match self {
-            Form::Same | Form::Each | Form::Fixed => 1,
-            Form::Uniform | Form::Varying => 3,
+            StateForm::Same | StateForm::Each | StateForm::Fixed => 1,
+            StateForm::Uniform | StateForm::Varying => 3,
         }
+    }
+}
+
+/// The number of nodes of the state before its components.
+fn head_nodes(of: &ArrayLoop) -> usize {
+    match of.ends {
+        Ends::After(_) => 2,
+        Ends::Unless(_) => 1,
     }
 }
 
