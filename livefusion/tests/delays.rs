@@ -95,7 +95,7 @@ fn shift__of_a_stream__shares_its_loop() {
     assert_eq!(cost(beside.node()), (1, 0));
 }
 
-/// A quotient that fails where the sum is zero.
+/// A quotient that fails if the sum is zero.
 struct Quotient<'a>(&'a Array<i64, Ix0>);
 
 impl ToExp<i64> for Quotient<'_> {
@@ -154,7 +154,7 @@ fn windows__of_an_element_and_its_predecessor__share_the_loop_of_a_stream() {
     }
 }
 
-/// Chunks join what a loop carries.
+/// Chunks join the carried elements.
 #[test]
 fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {
     let xs: Vec<f64> = (0..50_000).map(|i| f64::from(i % 997) * 0.1).collect();
