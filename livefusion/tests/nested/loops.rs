@@ -373,7 +373,7 @@ fn loops_in_loops_and_closures__deep_nests__are_lifted_once_or_twice() {
         }
     }
     let all = Segmented::from_vecs(ints());
-    let turned = all.map_segments(|r| nest(30, r));
+    let turned = all.map_segments(|r| nest(40, r));
     let scanned = all.map_segments(|r| nest(0, r));
     assert_eq!(
         turned.to_vecs().unwrap(),
