@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn fluid__small_input__agrees_with_plain_rust() {
         let most = Plan {
-            loops: 3,
-            arrays: 2,
+            loops: 4,
+            arrays: 3,
             calls: 0,
         };
         check(super::compare, most);

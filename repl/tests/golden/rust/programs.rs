@@ -2077,6 +2077,63 @@ mod p149 {
 
 #[allow(warnings, clippy::all)]
 mod p150 {
+    // [4, 7, 9, 5].top_k_by_index([1, 0, 1, 1], 3, 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([4i64, 7, 9, 5])
+            .top_k_by_index(&Array::from([1i64, 0, 1, 1]), 3, 2)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p151 {
+    // [4, 6, 9, 5].top_k_by_key([7, 5, 7, 7], 2)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([4i64, 6, 9, 5]).top_k_by_key(&Array::from([7i64, 5, 7, 7]), 2);
+        println!("{:?}", (value.0.force()?, value.1.to_vecs()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p152 {
+    // [1, 2, 3].reduce_by_key([7, 5, 7], 0, |sum, x| sum + x)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let value = Array::from([1i64, 2, 3]).reduce_by_key(&Array::from([7i64, 5, 7]), 0, |sum, x| sum + x);
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p153 {
+    // [(1, 4), (5, 3), (4, 2)].components(6)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        println!("{:?}", Array::from([(1i64, 4i64), (5, 3), (4, 2)]).components(6).force()?);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p154 {
     // [10, 20, 20, 30].searchsorted([20, 5])
     use livefusion::prelude::*;
 
@@ -2092,7 +2149,7 @@ mod p150 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p151 {
+mod p155 {
     // [10, 20, 20, 30].searchsorted_right([20, 5])
     use livefusion::prelude::*;
 
@@ -2108,7 +2165,7 @@ mod p151 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p152 {
+mod p156 {
     // [0.5, 1.0, 99.0].digitize([0.0, 1.0, 10.0])
     use livefusion::prelude::*;
 
@@ -2124,7 +2181,7 @@ mod p152 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p153 {
+mod p157 {
     // [[3, 1, 2], [0, 9, 4]].along(1).sort()
     use livefusion::prelude::*;
 
@@ -2137,7 +2194,7 @@ mod p153 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p154 {
+mod p158 {
     // [[3, 1, 2], [0, 9, 4]].along(1).argsort()
     use livefusion::prelude::*;
 
@@ -2150,7 +2207,7 @@ mod p154 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p155 {
+mod p159 {
     // [[3, 1, 2], [0, 9, 4]].along(0).median()
     use livefusion::prelude::*;
 
@@ -2163,7 +2220,7 @@ mod p155 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p156 {
+mod p160 {
     // (ragged [[3, 1, 2], [5, 4]]).sort()
     use livefusion::prelude::*;
 
@@ -2179,7 +2236,7 @@ mod p156 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p157 {
+mod p161 {
     // (ragged [[3, 1, 2], [5, 4]]).argsort()
     use livefusion::prelude::*;
 
@@ -2195,7 +2252,7 @@ mod p157 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p158 {
+mod p162 {
     // (ragged [[3, 1, 2], [5, 4]]).median()
     use livefusion::prelude::*;
 
@@ -2211,7 +2268,7 @@ mod p158 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p159 {
+mod p163 {
     // (ragged [[3, 1, 2], [5, 4]]).quantile(0.75)
     use livefusion::prelude::*;
 
@@ -2227,7 +2284,7 @@ mod p159 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p160 {
+mod p164 {
     // (1..10).head()
     use livefusion::prelude::*;
 
@@ -2240,7 +2297,7 @@ mod p160 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p161 {
+mod p165 {
     // [1, 2, 5, 3, 4, 1].group_by(|a, b| a < b)
     use livefusion::prelude::*;
 
@@ -2254,7 +2311,7 @@ mod p161 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p162 {
+mod p166 {
     // [3, 1, 4, 5].group_by(_ % 2).agg(("n", _.len()), ("sum", _.sum()))
     use livefusion::prelude::*;
 
@@ -2276,7 +2333,7 @@ mod p162 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p163 {
+mod p167 {
     // [(1.0, 0.0), (0.0, 1.0)].fft()
     use livefusion::prelude::*;
 
@@ -2294,7 +2351,7 @@ mod p163 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p164 {
+mod p168 {
     // [(4.0, 0.0), (0.0, 2.0)].ifft()
     use livefusion::prelude::*;
 
@@ -2312,7 +2369,7 @@ mod p164 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p165 {
+mod p169 {
     // [1.0, 2.0, 3.0, 4.0].rfft()
     use livefusion::prelude::*;
 
@@ -2329,7 +2386,7 @@ mod p165 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p166 {
+mod p170 {
     // [(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)].irfft(4)
     use livefusion::prelude::*;
 
@@ -2346,7 +2403,7 @@ mod p166 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p167 {
+mod p171 {
     // [(1.0, 0.0), (0.0, 1.0), (5.0, 2.0)].chunks(2).fft()
     use livefusion::prelude::*;
 
@@ -2365,7 +2422,7 @@ mod p167 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p168 {
+mod p172 {
     // [(4.0, 0.0), (0.0, 2.0), (5.0, 2.0)].chunks(2).ifft()
     use livefusion::prelude::*;
 
@@ -2384,7 +2441,7 @@ mod p168 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p169 {
+mod p173 {
     // [1.0, 2.0, 3.0, 4.0, 5.0].chunks(4).rfft()
     use livefusion::prelude::*;
 
@@ -2402,7 +2459,7 @@ mod p169 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p170 {
+mod p174 {
     // (ragged [[(3.0, 0.0), (1.0, 0.0)], [(5.0, 0.0)]]).irfft([2, 1])
     use livefusion::prelude::*;
 
@@ -2419,7 +2476,7 @@ mod p170 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p171 {
+mod p175 {
     // random::bits(7, 2)
     use livefusion::prelude::*;
 
@@ -2432,7 +2489,7 @@ mod p171 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p172 {
+mod p176 {
     // random::uniform(7, 2)
     use livefusion::prelude::*;
 
@@ -2445,7 +2502,7 @@ mod p172 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p173 {
+mod p177 {
     // random::uniform2(7, 1)
     use livefusion::prelude::*;
 
@@ -2458,7 +2515,7 @@ mod p173 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p174 {
+mod p178 {
     // random::normal(7, 2)
     use livefusion::prelude::*;
 
@@ -2471,7 +2528,7 @@ mod p174 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p175 {
+mod p179 {
     // random::normal2(7, 1)
     use livefusion::prelude::*;
 
@@ -2484,7 +2541,7 @@ mod p175 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p176 {
+mod p180 {
     // random::integers(7, 5, 1, 7)
     use livefusion::prelude::*;
 
@@ -2497,7 +2554,7 @@ mod p176 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p177 {
+mod p181 {
     // random::permutation(7, 5)
     use livefusion::prelude::*;
 
@@ -2510,7 +2567,7 @@ mod p177 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p178 {
+mod p182 {
     // [[1, 2], [3, 4]].map_rows(|row| row.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2526,7 +2583,7 @@ mod p178 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p179 {
+mod p183 {
     // [[1, 2], [3, 4]].along(0).map(|column| column.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2543,7 +2600,7 @@ mod p179 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p180 {
+mod p184 {
     // (ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -2559,7 +2616,7 @@ mod p180 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p181 {
+mod p185 {
     // iterate_n(3, [1, 10], |xs| xs * 2)
     use livefusion::prelude::*;
 
@@ -2572,7 +2629,7 @@ mod p181 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p182 {
+mod p186 {
     // iterate_while([1.0, 9.0], |xs| xs.max() > 2.0, |xs| xs / 2)
     use livefusion::prelude::*;
 
@@ -2585,7 +2642,7 @@ mod p182 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p183 {
+mod p187 {
     // [1, 40, 96].map(|x| while_loop((x, 0), |(x, _)| x % 2 == 0, |(x, n)| (x // 2, n + 1)).1)
     use livefusion::prelude::*;
 
@@ -2601,7 +2658,7 @@ mod p183 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p184 {
+mod p188 {
     // [1.0, 4.0].map(|x| iterate(6, x, |r| 0.5 * (r + x / r)))
     use livefusion::prelude::*;
 
@@ -2617,7 +2674,7 @@ mod p184 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p185 {
+mod p189 {
     // load "examples/data/airports.csv"
     use livefusion::prelude::*;
 
@@ -2631,7 +2688,7 @@ mod p185 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p186 {
+mod p190 {
     // [1, 2, 3] |> save "squares.npy"
     use livefusion::prelude::*;
 
@@ -2644,7 +2701,7 @@ mod p186 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p187 {
+mod p191 {
     // let xs = [1.5, 2.5]
     // let total = xs.sum()
     // xs |> map(|x| x / total)
@@ -2661,7 +2718,7 @@ mod p187 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p188 {
+mod p192 {
     // let xs = [3, 1, 2]
     // let xs = xs + 1
     // let unused = xs.max()
@@ -2679,7 +2736,7 @@ mod p188 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p189 {
+mod p193 {
     // def square(x) = x * x
     // [1, 2, 3].map(square).zip([0.5, 1.5, 2.5]).filter(|(n, x)| n > 2 && !(x < 1)).map(|(n, x)| n as f64 + x)
     use livefusion::prelude::*;
@@ -2700,7 +2757,7 @@ mod p189 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p190 {
+mod p194 {
     // let n = 3
     // let ys = [10, 20, 30]
     // [0, 2].map(|i| ys[i] * n + ys[0])
@@ -2716,7 +2773,7 @@ mod p190 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p191 {
+mod p195 {
     // let (a, b) = [(1, 2.5), (3, 4.5)]
     // (a.sum(), b / 2)
     use livefusion::prelude::*;
@@ -2732,7 +2789,7 @@ mod p191 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p192 {
+mod p196 {
     // [4.0, 9.0].map(|x| if x > 5 then sqrt(x) else -x)
     use livefusion::prelude::*;
 
@@ -2745,7 +2802,7 @@ mod p192 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p193 {
+mod p197 {
     // ([1, 2, 3] > 1, sqrt([4.0]), [1.5] as i64)
     use livefusion::prelude::*;
 
@@ -2763,7 +2820,7 @@ mod p193 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p194 {
+mod p198 {
     // [[1, 2, 3], [4, 5, 6]][.., 1..]
     use livefusion::prelude::*;
 
@@ -2776,7 +2833,7 @@ mod p194 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p195 {
+mod p199 {
     // ((0..5) * 2, (1..=3).sum())
     use livefusion::prelude::*;
 
@@ -2790,7 +2847,7 @@ mod p195 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p196 {
+mod p200 {
     // let xs = [5, 6, 7]
     // (xs[0], xs[-1], xs[1..], xs[..-1], xs[1..=1])
     use livefusion::prelude::*;
@@ -2812,7 +2869,7 @@ mod p196 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p197 {
+mod p201 {
     // let m = generate((2, 3), |(i, j)| i * 10 + j)
     // (m[1, 2], m[-1, 0], m[0, ..], m[.., -1], m.map(_ + 1).along(0).sum())
     use livefusion::prelude::*;
@@ -2840,7 +2897,7 @@ mod p197 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p198 {
+mod p202 {
     // def norm(xs) = sqrt((xs * xs).sum())
     // let ys = [6.0, 8.0]
     // [norm([3.0, 4.0])].append([norm(ys), 0])
@@ -2860,7 +2917,7 @@ mod p198 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p199 {
+mod p203 {
     // let xs = [2.0, 4.0]
     // let mean = xs.mean()
     // let spread = (xs - mean) * (xs - mean) |> sum |> sqrt
@@ -2879,7 +2936,7 @@ mod p199 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p200 {
+mod p204 {
     // let f = |x| x * 2
     // let fn = [1, 2]
     // fn.map(f)
@@ -2896,7 +2953,7 @@ mod p200 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p201 {
+mod p205 {
     // let r = ragged [[1.5], [2.5, 3.5], []]
     // (r * 2.0, r.sum(), r.map_segments(|s| s.sum()))
     use livefusion::prelude::*;
@@ -2912,7 +2969,7 @@ mod p201 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p202 {
+mod p206 {
     // let xs = [3, 1, 2]
     // xs.zip(iota(3)).filter(|(x, i)| x > 1 || i == 0).map(|(x, i)| (x, i as i64 - x, 1))
     use livefusion::prelude::*;
@@ -2932,7 +2989,7 @@ mod p202 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p203 {
+mod p207 {
     // def f(r) = r.sum()
     // ([1.5, -2.5].map(|x| if x > 0 then 1 else x), [1.5, -2.5].map(|x| if x > 0 then x else 1), f(0_u8..3))
     use livefusion::prelude::*;
@@ -2952,7 +3009,7 @@ mod p203 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p204 {
+mod p208 {
     // let xs = 1..10
     // (xs, xs * 2, xs.zip(xs), xs |> filter(_ > 3) |> sum)
     use livefusion::prelude::*;
@@ -2968,7 +3025,7 @@ mod p204 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p205 {
+mod p209 {
     // let n = [1, 2, 3].len()
     // (iota(n), replicate(n, 0), (1..9).take(n))
     use livefusion::prelude::*;
@@ -2984,7 +3041,7 @@ mod p205 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p206 {
+mod p210 {
     // [1.0, 2.0].map(|x| 2 < x && x <= 3 || f64::consts::PI * x > 4)
     use livefusion::prelude::*;
 
@@ -3000,7 +3057,7 @@ mod p206 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p207 {
+mod p211 {
     // [[1, 2], [3, 4]].map_rows(|row| row.sum() * row.max())
     use livefusion::prelude::*;
 
@@ -3016,7 +3073,7 @@ mod p207 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p208 {
+mod p212 {
     // iterate_while(([1.0, 9.0], 0), |(xs, n)| xs.max() > 2.0, |(xs, n)| (xs / 2, n + 1))
     use livefusion::prelude::*;
 
@@ -3030,7 +3087,7 @@ mod p208 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p209 {
+mod p213 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3046,7 +3103,7 @@ mod p209 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p210 {
+mod p214 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3059,7 +3116,7 @@ mod p210 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p211 {
+mod p215 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3075,7 +3132,7 @@ mod p211 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p212 {
+mod p216 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3092,7 +3149,7 @@ mod p212 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p213 {
+mod p217 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3107,7 +3164,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p218 {
     // let t = load "examples/data/airports.csv"
     // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
     use livefusion::prelude::*;
@@ -3126,7 +3183,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p219 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.pack(t.iata >= "ZZ")
     use livefusion::prelude::*;
@@ -3141,7 +3198,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p220 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft())
@@ -3163,7 +3220,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p221 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3179,7 +3236,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p222 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3192,7 +3249,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p223 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3218,7 +3275,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p224 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3239,7 +3296,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p225 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3258,7 +3315,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p226 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3288,7 +3345,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p227 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3318,7 +3375,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p228 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3344,7 +3401,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p229 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3370,7 +3427,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p230 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3396,7 +3453,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p231 {
     // [3, 1, 4, 5].group_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3413,7 +3470,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p232 {
     // [3, 1, 4].sort_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3430,7 +3487,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p233 {
     // let xs = [3, 1, 4]
     // xs.sort_by(-_)
     use livefusion::prelude::*;
@@ -3445,7 +3502,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p234 {
     // [3.5, 1.0, 4.5].group_by(_ > 2).agg(n = _.len(), mean = _.mean(), |g| ("top", g.map(_ * 2).max()))
     use livefusion::prelude::*;
 
@@ -3468,7 +3525,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p235 {
     // [3, 1, 4].zip([1, 2, 1]).group_by(_.1).agg(n = _.map(_.0).max())
     use livefusion::prelude::*;
 
@@ -3489,7 +3546,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p236 {
     // let g = [1, 2, 3, 4].group_by(|x| (x % 2, x > 3)).agg(n = _.len())
     // g.sort_by(-_.n).take(2)
     use livefusion::prelude::*;
@@ -3512,7 +3569,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p237 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(_.symbol).agg(n = _.len(), low = _.price.min(), high = _.price.max())
     use livefusion::prelude::*;
@@ -3539,7 +3596,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p238 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // g.sort_by(_.low)
@@ -3567,7 +3624,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p239 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // (g.n.max(), g.filter(_.low < 20).low)
@@ -3593,7 +3650,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p240 {
     // let s = load "examples/data/stocks.csv"
     // (s.len(), s.filter(_.price > 500).len(), s.map(|r| r.price * 2).max())
     use livefusion::prelude::*;
@@ -3613,7 +3670,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p241 {
     // let s = load "examples/data/stocks.csv"
     // s.filter(_.price > 650).symbol
     use livefusion::prelude::*;
@@ -3631,7 +3688,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p242 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.price).take(3).map(|r| r.price)
     use livefusion::prelude::*;
@@ -3653,7 +3710,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p243 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.symbol).price.head()
     use livefusion::prelude::*;
@@ -3675,7 +3732,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p244 {
     // let t = load "examples/data/airports.csv"
     // t.group_by(_.state).agg(n = _.len(), north = _.latitude.max()).sort_by(-_.n).take(3)
     use livefusion::prelude::*;
@@ -3704,7 +3761,7 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p245 {
     // let t = load "examples/data/airports.csv"
     // t.filter(_.latitude > 60).map(|r| (r.longitude, r.latitude)).head()
     use livefusion::prelude::*;
@@ -3724,7 +3781,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p246 {
     // let s = load "examples/data/stocks.csv"
     // s.map(_.symbol)
     use livefusion::prelude::*;
@@ -3742,7 +3799,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p247 {
     // let s = load "examples/data/stocks.csv"
     // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
     use livefusion::prelude::*;
@@ -3761,7 +3818,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p248 {
     // let s = load "examples/data/stocks.csv"
     // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
     use livefusion::prelude::*;
@@ -3787,7 +3844,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p249 {
     // let u = load "examples/data/states.csv"
     // u.square_miles.sort().take(2)
     use livefusion::prelude::*;
@@ -3802,7 +3859,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p250 {
     // let s = load "examples/data/stocks.csv"
     // let rows = 2.0
     // s.sort_by(_.price * rows).take(2).price * rows
@@ -3822,7 +3879,7 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p251 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
     use livefusion::prelude::*;
@@ -3848,7 +3905,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p252 {
     // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
     use livefusion::prelude::*;
 
@@ -3862,7 +3919,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p253 {
     // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
     use livefusion::prelude::*;
 
@@ -3878,7 +3935,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p254 {
     // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
     use livefusion::prelude::*;
 
@@ -3894,7 +3951,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p255 {
     // [[1, 2, 3], [4, 5, 6]].along(0).map(|c| c.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -3911,7 +3968,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p256 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -3932,7 +3989,7 @@ mod p252 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p253 {
+mod p257 {
     // let m = [[1, 2], [3, 4]]
     // (m.along(0).sum(), m.along(1).product(), m.along(0).min(), m.along(1).max(), m.along(1).mean(), m.along(0).var(), m.along(1).std())
     use livefusion::prelude::*;
@@ -3964,7 +4021,7 @@ mod p253 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p254 {
+mod p258 {
     // let m = [[1, 2], [3, 0]]
     // (m.along(1).min_index(), m.along(1).max_index(), m.along(1).any(_ > 2), m.along(1).all(_ > 0), m.along(0).count(_ > 1))
     use livefusion::prelude::*;
@@ -3992,7 +4049,7 @@ mod p254 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p255 {
+mod p259 {
     // let m = [[1, 2], [3, 4]]
     // (m.along(1).fold(0, |a, b| a + b), m.along(1).fold_seq(0, |s, x| s * 10 + x), m.along(0).fold1(|a, b| a.max(b)), m.along(1).aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))
     use livefusion::prelude::*;
@@ -4013,7 +4070,7 @@ mod p255 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p256 {
+mod p260 {
     // let m = [[1, 2], [3, 4]].along(1)
     // (m.scan(0, |a, b| a + b), m.scan_exclusive(0, |a, b| a + b), m.scan_right(0, |a, b| a + b), m.scan1(|a, b| a.max(b)), m.cumsum(), m.cumprod())
     use livefusion::prelude::*;
@@ -4043,7 +4100,7 @@ mod p256 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p257 {
+mod p261 {
     // let r = ragged [[1, 2], [3]]
     // (r.sum(), r.product(), r.min(), r.max(), r.mean(), r.var(), r.min_index(), r.max_index(), r.any(_ > 2), r.all(_ > 1), r.count(_ > 1))
     use livefusion::prelude::*;
@@ -4083,7 +4140,7 @@ mod p257 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p258 {
+mod p262 {
     // let r = ragged [[4, 0, 7], [1, 2]]
     // (r.fold(0, |a, b| a + b), r.fold1(|a, b| a.max(b)), r.fold_seq(0, |n, d| n * 10 + d), r.aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))
     use livefusion::prelude::*;
@@ -4104,7 +4161,7 @@ mod p258 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p259 {
+mod p263 {
     // let r = ragged [[1, 2], [3]]
     // (r.scan(0, |a, b| a + b), r.scan_exclusive(0, |a, b| a + b), r.scan_seq(0, |s, x| s * 10 + x), r.scan_right(0, |a, b| a + b), r.cummax())
     use livefusion::prelude::*;
@@ -4132,7 +4189,7 @@ mod p259 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p260 {
+mod p264 {
     // let m = generate((2, 3, 2), |(i, j, k)| i * j + k)
     // (m.along((0, 2)).sum(), m.sum(axis = (1, 2)), [[true, false], [true, true]].along(0).sum(), [[true, false]].sum(axis = 1))
     use livefusion::prelude::*;
@@ -4414,4 +4471,8 @@ pub const ALL: &[fn()] = &[
     p258::run,
     p259::run,
     p260::run,
+    p261::run,
+    p262::run,
+    p263::run,
+    p264::run,
 ];
