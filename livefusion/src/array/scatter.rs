@@ -161,7 +161,8 @@ impl<V: Elt> Array<V> {
     /// assert_eq!(sums.force()?, [1.0, 6.5]);
     /// // A bin may have another type than the elements.
     /// let nothing = (0u64, f64::INFINITY);
-    /// let counted = weights.reduce_by_index(&bins, Bins { count: 2, start: nothing }, |(n, least), w| (n + 1, least.min(w)));
+    /// let two = Bins { count: 2, start: nothing };
+    /// let counted = weights.reduce_by_index(&bins, two, |(n, least), w| (n + 1, least.min(w)));
     /// assert_eq!(counted.force()?, [(1, 1.0), (3, 0.5)]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -3,6 +3,7 @@
 //! The typed arrays are a thin layer over it.
 
 mod apart;
+mod bodies;
 mod folds;
 mod indices;
 mod mistakes;
@@ -11,8 +12,8 @@ mod segments;
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    Body, BodyBuilder, Capture, Custom, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Rewrite,
-    Shape, Term, Types, Value, own_index,
+    Body, BodyBuilder, Custom, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Rewrite, Shape, Types,
+    Value, own_index,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::ErrorKind;
@@ -22,6 +23,9 @@ use loop_lang::types::{Const, Ty};
 use smallvec::smallvec;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+pub use bodies::identity;
+use bodies::{is_identity, is_its_capture, of_literals, on_scalars};
 
 /// Builds nodes under the name and location of the user's call.
 ///
@@ -432,77 +436,4 @@ fn set(mut node: Arc<Node>, value: Value) -> Arc<Node> {
         n.value = OnceLock::from(value);
     }
     node
-}
-
-/// Substitutes the captures of a body, if all are literals.
-fn of_literals(mut body: Body) -> Body {
-    let literal = |c: &Capture| match c {
-        Capture::Scalar(n) => match n.literal()? {
-            Value::Scalar(fields) => Some(fields),
-            Value::Array(_) => None,
-        },
-        Capture::Array(_) => None,
-    };
-    let known: Option<Vec<_>> = body.captures.iter().map(literal).collect();
-    let Some(known) = known.filter(|known| !known.is_empty() && body.error.is_none()) else {
-        return body;
-    };
-    for data in &mut body.terms {
-        if let Term::Scalar { capture, field } = data.term
-            && let Some(c) = known
-                .get(capture as usize)
-                .and_then(|c| c.get(field as usize))
-        {
-            data.term = Term::Lit(*c);
-        }
-    }
-    body.captures.clear();
-    body
-}
-
-/// Creates the body that returns its parameters.
-pub fn identity(types: &[Ty]) -> Body {
-    let mut b = BodyBuilder::new(types);
-    let results: Vec<_> = (0..types.len() as u32).map(|k| b.param(k)).collect();
-    b.finish(&results)
-}
-
-/// Whether a body returns its parameters in order.
-fn is_identity(body: &Body) -> bool {
-    body.results.len() == body.params.len()
-        && body.results.iter().enumerate().all(|(k, t)| t.index() == k)
-}
-
-/// The delayed scalar that a computation is, if it returns all its fields.
-fn is_its_capture(body: &Body) -> Option<Arc<Node>> {
-    let [Capture::Scalar(node)] = body.captures.as_slice() else {
-        return None;
-    };
-    let fields = (0..node.types.len() as u32).map(|field| Term::Scalar { capture: 0, field });
-    let results = body.results.iter().map(|r| body.terms[r.index()].term);
-    results.eq(fields).then(|| node.clone())
-}
-
-/// Applies a body to delayed scalars: parameters become fields of captures.
-fn on_scalars(mut body: Body, inputs: &[Arc<Node>]) -> Body {
-    let mut at = 0;
-    for node in inputs {
-        let capture = body
-            .captures
-            .iter()
-            .position(|c| matches!(c, Capture::Scalar(n) if Arc::ptr_eq(n, node)))
-            .unwrap_or_else(|| {
-                body.captures.push(Capture::Scalar(node.clone()));
-                body.captures.len() - 1
-            });
-        for field in 0..node.types.len() as u32 {
-            body.terms[at].term = Term::Scalar {
-                capture: capture as u32,
-                field,
-            };
-            at += 1;
-        }
-    }
-    body.params.clear();
-    body
 }

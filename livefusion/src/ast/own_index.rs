@@ -7,7 +7,7 @@ use crate::ast::{
     Assert, Axis, Body, BodyBuilder, Capture, Kind, Len, Node, Shape, Term, TermId, simplify, view,
 };
 use loop_lang::op::Op;
-use loop_lang::op::sums::{Part, Sum, collect};
+use loop_lang::op::sums::{Sum, SumPart, collect};
 use loop_lang::types::Const;
 use std::sync::Arc;
 
@@ -192,7 +192,7 @@ fn is_own(body: &Body, index: TermId, axes: &[(u32, Axis)]) -> bool {
         Term::Op(op, args) if args.len() == 2 => {
             let (ty, args) = (body.ty(index), [args[0], args[1]]);
             match collect(*op, ty, args, |t| view(&body.terms, t), |_| true) {
-                Some(Sum::One(Part::Of(t))) => is_own(body, t, axes),
+                Some(Sum::One(SumPart::Of(t))) => is_own(body, t, axes),
                 _ => false,
             }
         }

@@ -18,7 +18,7 @@ use crate::ast::{
 };
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
-use loop_lang::op::sums::{Part, Sum, View, collect};
+use loop_lang::op::sums::{Sum, SumPart, SumView, collect};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -129,8 +129,10 @@ impl Rewriter {
                     Simpler::Constant(c) => Term::Lit(c),
                     Simpler::Op(op, parts) => {
                         let part = |part| match part {
-                            Part::Of(t) => t,
-                            Part::Is(c) => self.add(Term::Lit(c), &TermData { ty: c.ty, ..*data }),
+                            SumPart::Of(t) => t,
+                            SumPart::Is(c) => {
+                                self.add(Term::Lit(c), &TermData { ty: c.ty, ..*data })
+                            }
                         };
                         Term::Op(op, parts.into_iter().map(part).collect())
                     }
@@ -191,7 +193,7 @@ enum Simpler {
     Is(TermId),
     Constant(Const),
     /// An operator on two parts.
-    Op(Op, [Part<TermId>; 2]),
+    Op(Op, [SumPart<TermId>; 2]),
     No,
 }
 
@@ -311,7 +313,7 @@ fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
     let both = c.and_then(|c| fold(op, [c, last].into_iter().collect(), ty));
     match both {
         Some(both) if is_right_identity(op, both) => Simpler::Is(x),
-        Some(both) => Simpler::Op(op, [Part::Of(x), Part::Is(both)]),
+        Some(both) => Simpler::Op(op, [SumPart::Of(x), SumPart::Is(both)]),
         None => Simpler::No,
     }
 }
@@ -325,23 +327,23 @@ fn collected(
     ty: Ty,
 ) -> Simpler {
     match collect(op, ty, args, |t| view(terms, t), |t| !traps(t)) {
-        Some(Sum::One(Part::Of(t))) => Simpler::Is(t),
-        Some(Sum::One(Part::Is(c))) => Simpler::Constant(c),
+        Some(Sum::One(SumPart::Of(t))) => Simpler::Is(t),
+        Some(Sum::One(SumPart::Is(c))) => Simpler::Constant(c),
         Some(Sum::Two(op, a, b)) => Simpler::Op(op, [a, b]),
         None => Simpler::No,
     }
 }
 
 /// A term as an operand of a sum.
-pub(super) fn view(terms: &[TermData], t: TermId) -> View<TermId> {
+pub(super) fn view(terms: &[TermData], t: TermId) -> SumView<TermId> {
     match &terms[t.index()].term {
-        Term::Lit(c) => View::Constant(*c),
+        Term::Lit(c) => SumView::Constant(*c),
         Term::Op(op, args) => match args.as_slice() {
-            [x] => View::One(*op, *x),
-            [x, y] => View::Two(*op, *x, *y),
-            _ => View::Other,
+            [x] => SumView::One(*op, *x),
+            [x, y] => SumView::Two(*op, *x, *y),
+            _ => SumView::Other,
         },
-        _ => View::Other,
+        _ => SumView::Other,
     }
 }
 

@@ -28,6 +28,7 @@
 
 mod columns;
 mod infer;
+mod rows;
 
 pub use infer::infer;
 

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// The untyped methods.
 impl Builder {
-    /// Folds the values of each key, and returns the distinct keys in the order of first
-    /// occurrence.
+    /// Folds the values of each key.
     ///
-    /// `step` takes (state, value).
+    /// Returns the distinct keys in the order of first occurrence, and the states. `step` takes
+    /// (state, value).
     pub fn reduce_by_key(
         self,
         values: &Arc<Node>,
@@ -64,8 +64,9 @@ impl Builder {
         }
     }
 
-    /// Returns the distinct keys in the order of first occurrence, and the first `k` values of each
-    /// in descending order.
+    /// Returns the distinct keys, and the first `k` values of each in descending order.
+    ///
+    /// Keys come in the order of first occurrence.
     pub fn top_k_by_key(
         self,
         values: &Arc<Node>,

@@ -79,7 +79,7 @@ fn iterate_recovered__costly_capture__is_computed_before_the_turns() -> Result<(
     Ok(())
 }
 
-/// Components that no step changes are captures too, and so is what a step computes from them.
+/// Unchanged components are captures too, and so are their maps.
 #[test]
 fn iterate_recovered__components_that_stay__are_captures() -> Result<()> {
     let v = Array::from(vec![1.0f64, 2.0, 4.0]);

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 /// Describes an operand, as far as sums look into it.
 #[derive(Clone, Copy, Debug)]
-pub enum View<A> {
+pub enum SumView<A> {
     /// A constant.
     Constant(Const),
     /// An operation on one operand.
@@ -21,20 +21,20 @@ pub enum View<A> {
 
 /// Represents an operand or a constant of a collected sum.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Part<A> {
+pub enum SumPart<A> {
     /// An operand.
     Of(A),
     /// A constant.
     Is(Const),
 }
 
-/// Represents a collected sum: a part, or one operation on two parts.
+/// Represents a part, or one operation on two parts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Sum<A> {
     /// A part alone.
-    One(Part<A>),
+    One(SumPart<A>),
     /// An operation.
-    Two(Op, Part<A>, Part<A>),
+    Two(Op, SumPart<A>, SumPart<A>),
 }
 
 /// The maximal number of operands and operations that a sum is collected from.
@@ -45,25 +45,25 @@ const MOST: usize = 12;
 /// `view` looks into an operand. An operand that cancels must not be needed, as `may_drop` tells.
 ///
 /// ```
-/// use loop_lang::op::sums::{Part, Sum, View, collect};
+/// use loop_lang::op::sums::{SumPart, Sum, SumView, collect};
 /// use loop_lang::types::{Const, Ty};
 /// use loop_lang::Op;
 /// // The operand 1 is `x + 5`, and 2 is the constant 3.
 /// let view = |a| match a {
-///     1 => View::Two(Op::Add, 0, 9),
-///     2 => View::Constant(Const::int(Ty::I64, 3)),
-///     9 => View::Constant(Const::int(Ty::I64, 5)),
-///     _ => View::Other,
+///     1 => SumView::Two(Op::Add, 0, 9),
+///     2 => SumView::Constant(Const::int(Ty::I64, 3)),
+///     9 => SumView::Constant(Const::int(Ty::I64, 5)),
+///     _ => SumView::Other,
 /// };
 /// let sum = collect(Op::Sub, Ty::I64, [1, 2], view, |_| true);
-/// let two = Part::Is(Const::int(Ty::I64, 2));
-/// assert_eq!(sum, Some(Sum::Two(Op::Add, Part::Of(0), two)));
+/// let two = SumPart::Is(Const::int(Ty::I64, 2));
+/// assert_eq!(sum, Some(Sum::Two(Op::Add, SumPart::Of(0), two)));
 /// ```
 pub fn collect<A: Copy + PartialEq>(
     op: Op,
     ty: Ty,
     args: [A; 2],
-    view: impl Fn(A) -> View<A>,
+    view: impl Fn(A) -> SumView<A>,
     may_drop: impl Fn(A) -> bool,
 ) -> Option<Sum<A>> {
     let sign = match op {
@@ -80,16 +80,16 @@ pub fn collect<A: Copy + PartialEq>(
             return None;
         }
         let number = |a: A| match view(a) {
-            View::Constant(c) => Some(times.wrapping_mul(c.bits)),
+            SumView::Constant(c) => Some(times.wrapping_mul(c.bits)),
             _ => None,
         };
         match view(a) {
-            View::Two(Op::Add, x, y) => stack.extend([(y, times), (x, times)]),
-            View::Two(Op::Sub, x, y) => stack.extend([(y, times.wrapping_neg()), (x, times)]),
-            View::One(Op::Neg, x) => stack.push((x, times.wrapping_neg())),
-            View::Two(Op::Mul, x, y) if let Some(times) = number(y) => stack.push((x, times)),
-            View::Two(Op::Mul, x, y) if let Some(times) = number(x) => stack.push((y, times)),
-            View::Constant(c) => {
+            SumView::Two(Op::Add, x, y) => stack.extend([(y, times), (x, times)]),
+            SumView::Two(Op::Sub, x, y) => stack.extend([(y, times.wrapping_neg()), (x, times)]),
+            SumView::One(Op::Neg, x) => stack.push((x, times.wrapping_neg())),
+            SumView::Two(Op::Mul, x, y) if let Some(times) = number(y) => stack.push((x, times)),
+            SumView::Two(Op::Mul, x, y) if let Some(times) = number(x) => stack.push((y, times)),
+            SumView::Constant(c) => {
                 parts += 1;
                 constant = constant.wrapping_add(times.wrapping_mul(c.bits));
             }
@@ -115,17 +115,27 @@ pub fn collect<A: Copy + PartialEq>(
     let (one, less) = (wrapped(1), wrapped(u64::MAX));
     let factor = |n: u64| wrapped(n);
     match multiples[..] {
-        [] => Some(Sum::One(Part::Is(wrapped(constant)))),
-        [(x, n)] if is_zero(constant) && factor(n) == one => Some(Sum::One(Part::Of(x))),
-        [(x, n)] if is_zero(constant) => Some(Sum::Two(Op::Mul, Part::Of(x), Part::Is(factor(n)))),
-        [(x, n)] if factor(n) == one => Some(plus(x, constant, ty)),
-        [(x, n)] if factor(n) == less => {
-            Some(Sum::Two(Op::Sub, Part::Is(wrapped(constant)), Part::Of(x)))
+        [] => Some(Sum::One(SumPart::Is(wrapped(constant)))),
+        [(x, n)] if is_zero(constant) && factor(n) == one => Some(Sum::One(SumPart::Of(x))),
+        [(x, n)] if is_zero(constant) => {
+            Some(Sum::Two(Op::Mul, SumPart::Of(x), SumPart::Is(factor(n))))
         }
+        [(x, n)] if factor(n) == one => Some(plus(x, constant, ty)),
+        [(x, n)] if factor(n) == less => Some(Sum::Two(
+            Op::Sub,
+            SumPart::Is(wrapped(constant)),
+            SumPart::Of(x),
+        )),
         [(x, n), (y, m)] if is_zero(constant) => match (factor(n), factor(m)) {
-            (n, m) if n == one && m == one => Some(Sum::Two(Op::Add, Part::Of(x), Part::Of(y))),
-            (n, m) if n == one && m == less => Some(Sum::Two(Op::Sub, Part::Of(x), Part::Of(y))),
-            (n, m) if n == less && m == one => Some(Sum::Two(Op::Sub, Part::Of(y), Part::Of(x))),
+            (n, m) if n == one && m == one => {
+                Some(Sum::Two(Op::Add, SumPart::Of(x), SumPart::Of(y)))
+            }
+            (n, m) if n == one && m == less => {
+                Some(Sum::Two(Op::Sub, SumPart::Of(x), SumPart::Of(y)))
+            }
+            (n, m) if n == less && m == one => {
+                Some(Sum::Two(Op::Sub, SumPart::Of(y), SumPart::Of(x)))
+            }
             _ => None,
         },
         _ => None,
@@ -140,7 +150,7 @@ fn plus<A>(x: A, constant: u64, ty: Ty) -> Sum<A> {
     );
     let width = u64::MAX >> (64 - 8 * ty.size());
     match less.bits & width < more.bits & width {
-        true => Sum::Two(Op::Sub, Part::Of(x), Part::Is(less)),
-        false => Sum::Two(Op::Add, Part::Of(x), Part::Is(more)),
+        true => Sum::Two(Op::Sub, SumPart::Of(x), SumPart::Is(less)),
+        false => Sum::Two(Op::Add, SumPart::Of(x), SumPart::Is(more)),
     }
 }

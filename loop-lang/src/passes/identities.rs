@@ -6,7 +6,7 @@
 
 use crate::ir::{Args, Atom};
 use crate::op::Op;
-use crate::op::sums::{Part, Sum, View, collect};
+use crate::op::sums::{Sum, SumPart, SumView, collect};
 use crate::types::{Const, Ty};
 
 /// Represents a simpler form of an operation.
@@ -111,14 +111,14 @@ fn sum<'a>(
     inner: impl Fn(Atom) -> Option<(Op, &'a [Atom])>,
 ) -> Option<Simpler> {
     let view = |a: Atom| match (a, inner(a)) {
-        (Atom::Const(c), _) => View::Constant(c),
-        (_, Some((op, &[x]))) => View::One(op, x),
-        (_, Some((op, &[x, y]))) => View::Two(op, x, y),
-        _ => View::Other,
+        (Atom::Const(c), _) => SumView::Constant(c),
+        (_, Some((op, &[x]))) => SumView::One(op, x),
+        (_, Some((op, &[x, y]))) => SumView::Two(op, x, y),
+        _ => SumView::Other,
     };
     let part = |part| match part {
-        Part::Of(a) => a,
-        Part::Is(c) => Atom::Const(c),
+        SumPart::Of(a) => a,
+        SumPart::Is(c) => Atom::Const(c),
     };
     Some(match collect(op, ty, args, view, |_| true)? {
         Sum::One(a) => Simpler::Atom(part(a)),

@@ -88,19 +88,22 @@ pub static ROWS: &[Combinator] = &[
         let codes = c.give(codes, Elt::Scalar(Ty::U32))?;
         Ok(Value::Tuple(vec![codes, c.give(found, xs.elt)?]))
     }),
-    row("top_k_by_index", &[XS, XS, Kind::Count, Kind::Count], "([T], [index], n, k) => segments", "[4, 7, 9, 5].top_k_by_index([1, 0, 1, 1], 3, 2)", |c| {
+    row("top_k_by_index", &[XS, XS, Kind::Count, Kind::Count], "([T], [index], n, k) => segments",
+        "[4, 7, 9, 5].top_k_by_index([1, 0, 1, 1], 3, 2)", |c| {
         let (values, at, n) = (c.array(0)?, c.indices(1)?, c.count(2)?.len());
         let k = c.few(3)?;
         c.give_segments(c.builder.top_k_by_index(&values.node, &at, n, k), values.elt)
     }),
-    row("top_k_by_key", &[XS, XS, Kind::Count], "([T], [key], k) => ([key], segments)", "[4, 6, 9, 5].top_k_by_key([7, 5, 7, 7], 2)", |c| {
+    row("top_k_by_key", &[XS, XS, Kind::Count], "([T], [key], k) => ([key], segments)",
+        "[4, 6, 9, 5].top_k_by_key([7, 5, 7, 7], 2)", |c| {
         let (values, keys) = (c.array(0)?, c.array(1)?);
         let k = c.few(2)?;
         let (found, best) = c.builder.top_k_by_key(&values.node, &keys.node, k);
         let best = c.give_segments(best, values.elt)?;
         Ok(Value::Tuple(vec![c.give(found, keys.elt)?, best]))
     }),
-    row("reduce_by_key", &[XS, XS, Kind::Number, F2], "([T], [key], S, (S, T) -> S) => ([key], [S])", "[1, 2, 3].reduce_by_key([7, 5, 7], 0, |sum, x| sum + x)", |c| {
+    row("reduce_by_key", &[XS, XS, Kind::Number, F2], "([T], [key], S, (S, T) -> S) => ([key], [S])",
+        "[1, 2, 3].reduce_by_key([7, 5, 7], 0, |sum, x| sum + x)", |c| {
         let (values, keys) = (c.array(0)?, c.array(1)?);
         let (start, step, elt) = c.start_and_step(2, &values.elt)?;
         let (found, states) = c.builder.reduce_by_key(&values.node, &keys.node, &start, step);
