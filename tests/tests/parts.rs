@@ -23,7 +23,7 @@ fn parts_are_what_they_should_be() {
     let interp = Engine::interp();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     check_all(
-        programs(600, Options::PARTS),
+        programs(900, Options::PARTS),
         |_, p| against_naive(p, &interp),
         |p, _| {
             for step in &p.steps {
@@ -35,7 +35,7 @@ fn parts_are_what_they_should_be() {
     );
     if std::env::var_os("LOOP_PROGRAMS").is_none() {
         assert!(
-            seen.len() == 73 && seen.values().all(|n| *n > 20),
+            seen.len() == 77 && seen.values().all(|n| *n > 20),
             "{seen:?}"
         );
     }

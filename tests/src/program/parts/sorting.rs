@@ -306,7 +306,7 @@ impl Making {
         let mut alike = self.arrays();
         alike.retain(|a| self.types(*a) == types);
         let (beside, alike) = (self.rng.pick(&beside), self.rng.pick(&alike));
-        let (sorting, inputs) = match self.rng.below(19) {
+        let (sorting, inputs) = match self.rng.below(21) {
             0 => (Sorting::Sort, vec![first]),
             1 => (Sorting::Argsort, vec![first]),
             2 => (Sorting::ByKey, vec![first, beside]),
@@ -314,7 +314,6 @@ impl Making {
             3 | 4 => (Sorting::TopK(k), vec![first]),
             5 => (Sorting::ArgtopK(k), vec![first]),
             6 => (Sorting::UniqueCounts, vec![first]),
-            7 if share < 40 => (Sorting::TopByCode(k), vec![first, beside]),
             7 => (Sorting::GroupKeys, vec![first, beside]),
             8 => (Sorting::GroupValues, vec![first, beside]),
             9 => (Sorting::Search, vec![first, alike]),
@@ -325,18 +324,19 @@ impl Making {
                 Sorting::ArgsortS,
                 vec![self.descriptor(first, true)?, first],
             ),
-            14 if share < 50 => (Sorting::Codes, vec![first]),
-            14 => (Sorting::Components, vec![first]),
+            14 => (Sorting::Codes, vec![first]),
             15 => (Sorting::Found, vec![first]),
             16 => (Sorting::Digitize, vec![first, alike]),
+            17 => (Sorting::TopByCode(k), vec![first, beside]),
+            18 => (Sorting::Components, vec![first]),
             k => {
                 let number = match self.rng.chance(50) {
                     true => self.extremes()?,
                     false => self.number(first)?,
                 };
                 match k {
-                    17 if share < 70 => (Sorting::Quantile(share), vec![number]),
-                    17 => (Sorting::Quantiles(share), vec![number]),
+                    19 if share < 70 => (Sorting::Quantile(share), vec![number]),
+                    19 => (Sorting::Quantiles(share), vec![number]),
                     _ if share < 30 => (Sorting::Quantiles(share), vec![number]),
                     _ => (
                         Sorting::QuantileS(share),
