@@ -38,6 +38,7 @@ const SUFFIXED: &[&str] = &[
     "enum_from_step",
     "aggregate",
     "reduce_by_index",
+    "reduce_by_key",
     "scan_by_index",
     "scan_exclusive_by_index",
 ];

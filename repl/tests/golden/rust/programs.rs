@@ -2111,7 +2111,7 @@ mod p152 {
     use livefusion::prelude::*;
 
     fn main() -> livefusion::Result<()> {
-        let value = Array::from([1i64, 2, 3]).reduce_by_key(&Array::from([7i64, 5, 7]), 0, |sum, x| sum + x);
+        let value = Array::from([1i64, 2, 3]).reduce_by_key(&Array::from([7i64, 5, 7]), 0i64, |sum, x| sum + x);
         println!("{:?}", (value.0.force()?, value.1.force()?));
         Ok(())
     }
