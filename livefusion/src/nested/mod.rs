@@ -182,8 +182,8 @@ impl<T: Elt> Segmented<T> {
     /// inline. `take_while` and `take` do not leave the loop early. It continues to the end of the
     /// segment, but skips all code there that could trap.
     ///
-    /// A loop over arrays in the closure ([`iterate_n`](crate::iterate_n),
-    /// [`iterate_while`](crate::iterate_while)) is one loop for all segments, whose step passes over
+    /// A loop over arrays in the closure ([`iterate_n`](crate::iterate::iterate_n),
+    /// [`iterate_while`](crate::iterate::iterate_while)) is one loop for all segments, whose step passes over
     /// the state of all. If segments stop at different steps, later steps pass over the others
     /// only. No code runs for a segment that stopped, so none traps.
     ///
