@@ -216,12 +216,13 @@ impl Made for Sorting {
             }
             Sorting::TopByCode(k) => {
                 let equal = |i: usize| (0..i).find(|j| last.to(i, last, *j).is_eq()).unwrap_or(i);
-                let keys = (0..last.len()).filter(|i| equal(*i) == *i);
-                let all = falling(of.len());
+                let first: Vec<usize> = (0..last.len()).map(equal).collect();
+                let keys = (0..last.len()).filter(|i| first[*i] == *i);
+                let (all, first) = (falling(of.len()), &first);
                 let of_key = |key| {
                     all.iter()
                         .copied()
-                        .filter(move |i| equal(*i) == key)
+                        .filter(move |i| first[*i] == key)
                         .take(k)
                 };
                 of.rows(&keys.flat_map(of_key).collect::<Vec<_>>())
