@@ -3,13 +3,15 @@
 #[path = "nested_random/plain.rs"]
 mod plain;
 
-use livefusion::Engine;
 use livefusion::prelude::*;
+use livefusion::{Clustering, Engine};
+use livefusion_interp::InterpBackend;
 use plain::plain;
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, TestCaseError, prop, prop_assert_eq, prop_oneof, proptest,
 };
 use proptest::test_runner::RngSeed;
+use std::sync::Arc;
 
 /// A step of a closure. All numbers stay below 10^6, so none wraps.
 #[derive(Clone, Debug)]
@@ -61,6 +63,8 @@ enum Step {
     Before,
     /// The sum of each row of a table, and of each piece of another, times the sum of all.
     Table,
+    /// The sum of each row of a table times the elements. There must be as many as in a row.
+    Meet,
     /// Repeats the steps. After each time it adds the elements from before the loop.
     Loop(Times, Vec<Step>),
     /// Repeats the steps, at most this often and until the sum is a multiple of the second number.
@@ -92,7 +96,7 @@ const MOST: usize = 12;
 /// Whether steps may give more elements than they get.
 fn grow(steps: &[Step]) -> bool {
     steps.iter().any(|step| match step {
-        Spread | Kept(_) | Interleave | Append(_) | Merge(_) | Pieces(_) | Table => true,
+        Spread | Kept(_) | Interleave | Append(_) | Merge(_) | Pieces(_) | Table | Meet => true,
         Zip(steps) | Loop(_, steps) | While(.., steps) => grow(steps),
         _ => false,
     })
@@ -189,6 +193,7 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                     |kind, x| small(kind * 2 + x),
                 )
             }
+            Meet => Array::from(TABLE).map_rows(|row| row.zip_with(&at, |x, y| small(x * y)).sum()),
             Table => {
                 let sum = at.sum();
                 let times = |row: Array<i64>| row.map(|x| small(x * &sum)).sum();
@@ -283,6 +288,7 @@ fn step() -> impl Strategy<Value = Step> {
         (1..4i64).prop_map(OfKinds),
         Just(Before),
         Just(Table),
+        Just(Meet),
     ];
     leaf.prop_recursive(2, 12, 3, |inner| {
         let steps = prop::collection::vec(inner, 0..3);
@@ -319,7 +325,7 @@ fn check(
         (made, sum, len)
     });
     let result = (made.lengths(), made.data(), &sums, &counts).force_with(engine);
-    let expected: Option<Vec<Vec<i64>>> = rows.iter().map(|r| plain(r, steps)).collect();
+    let expected: Option<Vec<Vec<i64>>> = each(rows, steps);
     let Some(expected) = expected else {
         return Ok(());
     };
@@ -334,6 +340,21 @@ fn check(
     let totals: Vec<i64> = expected.iter().map(|r| r.iter().sum()).collect();
     prop_assert_eq!(&sums[..], &totals[..]);
     Ok(())
+}
+
+/// The results of all rows; none for an error. A mistake that is the same for all rows is one
+/// without rows, too.
+fn each(rows: &[Vec<i64>], steps: &[Step]) -> Option<Vec<Vec<i64>>> {
+    if rows.is_empty() {
+        plain(&[1, 2], steps)?;
+    }
+    rows.iter().map(|r| plain(r, steps)).collect()
+}
+
+/// The interpreter with a loop for each combinator.
+fn unfused() -> Engine {
+    let interp = Engine::builder().backend(Arc::new(InterpBackend::new()));
+    interp.clustering(Clustering::Unfused).build()
 }
 
 fn cases(usual: u32) -> ProptestConfig {
@@ -366,12 +387,14 @@ fn check_rows(engine: &Engine, rows: &[Vec<i64>], steps: &[Step]) -> Result<(), 
     let matrix = Array::from_vec((rows.len(), columns), rows.concat());
     let invariant = Array::from(INVARIANT.to_vec());
     let sums = matrix.map_rows(|row| delayed(&row, &invariant, steps).sum());
-    let expected = rows.iter().map(|r| Some(plain(r, steps)?.iter().sum()));
-    if let Some(expected) = expected.collect::<Option<Vec<i64>>>() {
-        let sums = sums.force_with(engine);
-        let sums = sums.map_err(|e| TestCaseError::fail(format!("{e}")))?;
-        prop_assert_eq!(&sums[..], &expected[..]);
-    }
+    let expected = each(rows, steps);
+    let expected = expected.map(|all| all.iter().map(|row| row.iter().sum()).collect());
+    let sums = sums.force_with(engine);
+    let Some(expected): Option<Vec<i64>> = expected else {
+        return Ok(());
+    };
+    let sums = sums.map_err(|e| TestCaseError::fail(format!("{e}")))?;
+    prop_assert_eq!(&sums[..], &expected[..]);
     Ok(())
 }
 
@@ -411,6 +434,24 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn closures_without_fusion_are_what_they_are_row_by_row(
+        rows in rows(), steps in steps(), computed in prop::bool::ANY,
+    ) {
+        check(&unfused(), &rows, &steps, computed)?;
+    }
+
+    #[test]
+    fn closures_on_rows_without_fusion_are_what_they_are_row_by_row(
+        rows in matrix(), steps in steps(),
+    ) {
+        check_rows(&unfused(), &rows, &steps)?;
+    }
+}
+
+proptest! {
     #![proptest_config(cases(40))]
 
     #[test]
@@ -418,5 +459,20 @@ proptest! {
         rows in rows(), steps in steps(), computed in prop::bool::ANY,
     ) {
         check(&Engine::jit(), &rows, &steps, computed)?;
+    }
+}
+
+#[test]
+fn loop_in_a_closure__length_of_a_generator_from_around__is_known_in_the_step() {
+    let again = |steps| Loop(Times::Known(2), steps);
+    let around = vec![Around, again(vec![TakeWhile(2)])];
+    let pieces = vec![Pieces(vec![Reverse, again(vec![Unique])])];
+    for rows in [vec![], vec![vec![1, 3, 4], vec![5, 3, 7]]] {
+        for steps in [&around, &pieces] {
+            for engine in [Engine::interp(), unfused()] {
+                check(&engine, &rows, steps, false).expect("segments");
+                check_rows(&engine, &rows, steps).expect("rows");
+            }
+        }
     }
 }

@@ -36,7 +36,7 @@
 //! let table = io::csv(airports).read()?; // examples/data/airports.csv
 //! let latitudes = table.column::<f64>("latitude")?;
 //! let (states, names) = (table.codes("state")?, table.labels("state")?);
-//! let northmost = latitudes.reduce_by_index(&states, Bins { count: names.len(), start: -90.0 }, |a, b| a.max(b));
+//! let northmost = latitudes.reduce_by_index(&states, Bins { count: names.len(), start: -90.0_f64 }, |a, b| a.max(b));
 //! io::Table::new().with_text("state", names)?.with("northmost", &northmost)?.save(&out)?;
 //!
 //! let table = io::csv(&out).read()?;

@@ -90,6 +90,14 @@ impl Lift {
         })
     }
 
+    /// An invariant length for each segment, as a constant if it is known.
+    pub(super) fn constant_axis(&mut self, b: Builder, axis: &Axis) -> Arc<Node> {
+        match axis.known() {
+            Some(n) => self.constant_known(b, n),
+            None => self.constant_scalar(b, axis.node()),
+        }
+    }
+
     /// The length of an invariant array for each segment.
     pub(super) fn constant_len(&mut self, b: Builder, array: &Arc<Node>) -> Arc<Node> {
         if let Some(n) = array.known_len() {
@@ -112,8 +120,8 @@ impl Lift {
         match lifted {
             Lifted::Rows(rows) if are_alike(&rows.lengths, lengths) => rows.data.clone(),
             Lifted::Rows(rows) if let Some(both) = Axis::of_both(&rows.lengths, lengths) => {
-                match self.agreed_once(builder, &both, Assert::Equal) {
-                    Some(checked) => masked_by(builder, &rows.data, &checked),
+                match self.checked_zero(builder, &both, Assert::Equal) {
+                    Some(zero) => masked_by(builder, &rows.data, &zero),
                     None => rows.data.clone(),
                 }
             }
@@ -131,42 +139,21 @@ impl Lift {
                 }
                 let own = self.constant_len(builder, array);
                 if let Some(both) = Axis::of_both(&own, lengths) {
-                    let read = self.read_again(builder, array, lengths);
-                    return match self.agreed_once(builder, &both, Assert::Equal) {
-                        Some(checked) => masked_by(builder, &read, &checked),
-                        None => read,
-                    };
+                    let zero = self.checked_zero(builder, &both, Assert::Equal);
+                    return read_at(builder, array, lengths, &[], |b| {
+                        let at = b.param(0);
+                        behind(b, at, zero.as_ref())
+                    });
                 }
-                let mut values = Vec::new();
-                let mut params = vec![Ty::U64];
-                if !Arc::ptr_eq(&own, lengths) {
-                    values.push(asserted(builder, Assert::Equal, &[own, lengths.clone()]));
-                    params.push(Ty::U64);
-                }
-                let mut b = BodyBuilder::new(&params);
-                b.locate(Some(builder.loc()));
-                let mut at = b.param(0);
-                if !values.is_empty() {
+                let checked = [asserted(builder, Assert::Equal, &[own, lengths.clone()])];
+                read_at(builder, array, lengths, &checked, |b| {
                     // The index is below the length. The minimum only adds a dependency on the
                     // check.
-                    let checked = b.param(1);
-                    at = b.op(Op::Min, &[at, checked]);
-                }
-                let fields = 0..array.types.len() as u32;
-                let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
-                builder.expand(lengths, &values, b.finish(&fields))
+                    let [at, checked] = [0, 1].map(|k| b.param(k));
+                    b.op(Op::Min, &[at, checked])
+                })
             }
         }
-    }
-
-    /// Reads an array from its begin for each segment.
-    fn read_again(&self, builder: Builder, array: &Arc<Node>, lengths: &Arc<Node>) -> Arc<Node> {
-        let mut b = BodyBuilder::new(&[Ty::U64]);
-        b.locate(Some(builder.loc()));
-        let at = b.param(0);
-        let fields = 0..array.types.len() as u32;
-        let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
-        builder.expand(lengths, &[], b.finish(&fields))
     }
 
     /// Whether there are no segments.
@@ -179,9 +166,9 @@ impl Lift {
         b.op(Op::Eq, &[segments, none])
     }
 
-    /// Checks two lengths that all segments have, once. Returns the checked length, or none if they
-    /// are certainly equal. Without segments there is no check.
-    fn agreed_once(
+    /// Checks two lengths that all segments have, once. Returns a zero that depends on the check,
+    /// or none if they are certainly equal. Without segments there is no check.
+    fn checked_zero(
         &self,
         builder: Builder,
         [own, expected]: &[Axis; 2],
@@ -194,9 +181,10 @@ impl Lift {
         b.locate(Some(builder.loc()));
         let [own, expected] = [own, expected].map(|axis| axis.number(&mut b));
         let checked = b.ensure(assert, &[own, expected]);
+        let zero = b.op(Op::Sub, &[checked, expected]);
         let (is_empty, none) = (self.is_empty(builder, &mut b), b.lit(Const::u64(0)));
-        let checked = b.cond(is_empty, none, checked);
-        Some(builder.compute(b.finish(&[checked])))
+        let zero = b.cond(is_empty, none, zero);
+        Some(builder.compute(b.finish(&[zero])))
     }
 
     /// Repeats each segment's value for each of its elements.
@@ -305,12 +293,8 @@ impl Lift {
         if body.may_trap() && one.literal().is_none() {
             one = computed(true)?;
         }
-        let is_length = *types == [Ty::U64];
-        if let Some(n) = Axis::delayed(one.clone()).known().filter(|_| is_length) {
-            return Some(self.constant_known(builder, n));
-        }
-        Some(match is_length {
-            true => self.constant_scalar(builder, &one),
+        Some(match *types == [Ty::U64] {
+            true => self.constant_axis(builder, &Axis::delayed(one)),
             false => self.repeated(builder, &one),
         })
     }
@@ -413,19 +397,43 @@ impl Lift {
             None => Axis::delayed(builder.len(array)),
         };
         let sizes = [builder.size(&[count, length.clone()]), all];
-        let rows = self.indices(builder, outer);
-        let mut b = BodyBuilder::new(&[Ty::U64; 2]);
-        b.locate(Some(builder.loc()));
-        let [k, row] = [0, 1].map(|k| b.param(k));
-        let length = length.term(&mut b);
-        let at = b.flat(row, k, length);
-        let fields = 0..array.types.len() as u32;
-        let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
-        let read = builder.expand(inner, &[rows], b.finish(&fields));
-        Some(match self.agreed_once(builder, &sizes, Assert::Fills) {
-            Some(checked) => masked_by(builder, &read, &checked),
-            None => read,
-        })
+        let zero = self.checked_zero(builder, &sizes, Assert::Fills);
+        let rows = [self.indices(builder, outer)];
+        Some(read_at(builder, array, inner, &rows, |b| {
+            let [k, row] = [0, 1].map(|k| b.param(k));
+            let length = length.term(b);
+            let at = b.flat(row, k, length);
+            behind(b, at, zero.as_ref())
+        }))
+    }
+}
+
+/// Reads an element of an array for each element of segments, without a check. The parameters of
+/// `index` are the index within the segment, and the values of the segment.
+pub(super) fn read_at(
+    builder: Builder,
+    array: &Arc<Node>,
+    lengths: &Arc<Node>,
+    values: &[Arc<Node>],
+    index: impl FnOnce(&mut BodyBuilder) -> TermId,
+) -> Arc<Node> {
+    let params = values.iter().flat_map(|values| &values.types);
+    let params: Types = [Ty::U64].iter().chain(params).copied().collect();
+    let mut b = BodyBuilder::new(&params);
+    let at = index(b.locate(Some(builder.loc())));
+    let fields = 0..array.types.len() as u32;
+    let fields: Vec<TermId> = fields.map(|f| b.at(array, f, at, false)).collect();
+    builder.expand(lengths, values, b.finish(&fields))
+}
+
+/// An index that depends on the check of a zero, so that no read comes before the check.
+fn behind(b: &mut BodyBuilder, at: TermId, zero: Option<&Arc<Node>>) -> TermId {
+    match zero {
+        Some(zero) => {
+            let zero = b.scalar(zero, 0);
+            b.op(Op::Add, &[at, zero])
+        }
+        None => at,
     }
 }
 
@@ -467,10 +475,14 @@ fn masked(builder: Builder, data: &Arc<Node>, checked: &Arc<Node>) -> Arc<Node> 
     builder.map(&[data.clone(), checked.clone()], b.finish(&fields))
 }
 
-/// Data that depends on the check of a length that all segments have.
-fn masked_by(builder: Builder, data: &Arc<Node>, checked: &Arc<Node>) -> Arc<Node> {
+/// Data that depends on the check of a zero.
+fn masked_by(builder: Builder, data: &Arc<Node>, zero: &Arc<Node>) -> Arc<Node> {
     let mut b = BodyBuilder::new(&data.types);
-    let length = b.locate(Some(builder.loc())).scalar(checked, 0);
-    let fields = b.all_if_nonzero(length, &data.types);
+    let (zero, one) = (
+        b.locate(Some(builder.loc())).scalar(zero, 0),
+        b.lit(Const::u64(1)),
+    );
+    let one = b.op(Op::Add, &[one, zero]);
+    let fields = b.all_if_nonzero(one, &data.types);
     builder.map(std::slice::from_ref(data), b.finish(&fields))
 }

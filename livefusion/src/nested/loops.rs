@@ -4,7 +4,7 @@
 //! [`super::stopping`].
 
 use super::lift::{Lift, Lifted, no_rule, rows};
-use crate::ast::{ArrayLoop, Axis, Builder, Ends, Node};
+use crate::ast::{ArrayLoop, Axis, Builder, Ends, Kind, Len, Node};
 use crate::iterate::StepTrace;
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl Lift {
         let mut trace = StepTrace::begin(b, &start);
         stand_in(&mut trace, of, &held, 0);
         let mut step = self.of_step(of, self.segments.clone());
-        for node in of.captures.iter().chain(&of.start) {
+        for node in around(of) {
             step.takes(node, self.lifted(node));
         }
         step.begin(b, of, &held, &trace.state);
@@ -323,6 +323,18 @@ impl Lift {
             StateForm::Varying => rows(first, last),
         }
     }
+}
+
+/// The nodes from around a loop that its lifted step may use: the captures, the start, and the
+/// lengths of generators among these, since a rule takes such a length for that of the generator.
+pub(super) fn around(of: &ArrayLoop) -> impl Iterator<Item = &Arc<Node>> {
+    of.captures.iter().chain(&of.start).flat_map(|node| {
+        let length = match &node.kind {
+            Kind::Generate(Len::Delayed(n), _) => Some(n),
+            _ => None,
+        };
+        [node].into_iter().chain(length)
+    })
 }
 
 /// The components that are part of the new state.

@@ -5,8 +5,9 @@
 //! state. An array whose length steps change has no fixed place there: such arrays are appended in
 //! the order in which their segments stop.
 
+use super::align::read_at;
 use super::lift::{Lift, Lifted, Rows, SharedNode, rows};
-use super::loops::{Component, LoopForm, StateForm, held, stand_in};
+use super::loops::{Component, LoopForm, StateForm, around, held, stand_in};
 use crate::ast::{
     ArrayLoop, Assert, Axis, Body, BodyBuilder, Builder, Ends, Len, Node, TermId, identity,
 };
@@ -127,7 +128,7 @@ impl Lift {
     /// A lift of the step onto the segments of these numbers, which still take steps.
     fn of_going(&mut self, b: Builder, of: &Arc<ArrayLoop>, going: Arc<Node>) -> Lift {
         let mut step = self.of_step(of, going);
-        for node in of.captures.iter().chain(&of.start) {
+        for node in around(of) {
             let chosen = match self.lifted(node) {
                 Lifted::Same(node) => Lifted::Same(node),
                 Lifted::Each(each) => Lifted::Each(step.chosen(b, &self.segments, &each)),
@@ -146,11 +147,8 @@ impl Lift {
     /// The values of this lift's segments among those of all. The segments of this lift are
     /// numbers of those segments.
     fn chosen(&mut self, b: Builder, all: &Arc<Node>, each: &Arc<Node>) -> Arc<Node> {
-        if let Some(length) = Axis::of_rows(each).filter(|_| *each.types == [Ty::U64]) {
-            return match length.known() {
-                Some(n) => self.constant_known(b, n),
-                None => self.constant_scalar(b, length.node()),
-            };
+        if let Some(length) = Axis::of_rows(each) {
+            return self.constant_axis(b, &length);
         }
         self.once(SharedNode::Chosen(Arc::as_ptr(each)), &[each], |lift| {
             let mut body = BodyBuilder::new(&[Ty::U64]);
@@ -316,13 +314,10 @@ fn head_nodes(of: &ArrayLoop) -> usize {
 
 /// The elements of segments that begin at these indices of the data, and are inside of it.
 fn elements(b: Builder, lengths: &Arc<Node>, begins: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
-    let mut body = BodyBuilder::new(&[Ty::U64; 2]);
-    body.locate(Some(b.loc()));
-    let [index, begin] = [0, 1].map(|k| body.param(k));
-    let at = body.op(Op::Add, &[begin, index]);
-    let fields = 0..data.types.len() as u32;
-    let fields: Vec<TermId> = fields.map(|f| body.at(data, f, at, false)).collect();
-    b.expand(lengths, std::slice::from_ref(begins), body.finish(&fields))
+    read_at(b, data, lengths, std::slice::from_ref(begins), |body| {
+        let [index, begin] = [0, 1].map(|k| body.param(k));
+        body.op(Op::Add, &[begin, index])
+    })
 }
 
 /// The sum of two indices.

@@ -129,6 +129,11 @@ pub fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 };
                 at.iter().map(one).collect()
             }
+            Meet if n != TABLE[0].len() => return None,
+            Meet => {
+                let of = |row: &[i64; 2]| row.iter().zip(&at).map(|(x, y)| reduce(x * y)).sum();
+                TABLE.iter().map(of).collect()
+            }
             Table => {
                 let of = |row: &[i64]| row.iter().map(|x| reduce(x * sum)).sum();
                 let rows = TABLE.iter().map(|row| of(row));
