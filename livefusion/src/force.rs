@@ -4,8 +4,9 @@ use crate::array::{Array, Dim, Rank, delayed_axes};
 use crate::ast::{Node, Value};
 use crate::elt::Elt;
 use crate::error::Result;
+use crate::loc::Loc;
 use crate::manifest::{IntoIter, Manifest};
-use crate::runtime::{Engine, Explanation, force_nodes};
+use crate::runtime::{Engine, Explanation, force_at};
 use livefusion_backend::Buffer;
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ pub trait Force {
     /// The first error made while building, or an error while running. It names the combinator and
     /// its location.
     #[doc(alias("compute", "run", "eval"))]
+    #[track_caller]
     fn force(&self) -> Result<Self::Out> {
         self.force_with(Engine::default_engine())
     }
@@ -54,10 +56,11 @@ pub trait Force {
     ///
     /// # Errors
     /// As for [`force`](Force::force).
+    #[track_caller]
     fn force_with(&self, engine: &Engine) -> Result<Self::Out> {
         let mut nodes = Vec::new();
         self.nodes(&mut nodes);
-        let values = force_nodes(engine, &nodes)?;
+        let values = force_at(engine, &nodes, Loc::caller())?;
         self.take(&mut values.into_iter())
     }
 
@@ -200,6 +203,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// # Errors
     /// The first error made while building, or an error while running.
     #[doc(alias("compute", "run", "eval"))]
+    #[track_caller]
     pub fn force(&self) -> Result<D::Out<T>> {
         Force::force(self)
     }
@@ -208,6 +212,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     ///
     /// # Errors
     /// As for [`force`](Array::force).
+    #[track_caller]
     pub fn force_with(&self, engine: &Engine) -> Result<D::Out<T>> {
         Force::force_with(self, engine)
     }
@@ -219,6 +224,7 @@ impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
     /// # Errors
     /// As for [`force`](Array::force).
     #[doc(alias("tolist", "collect"))]
+    #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.force()?.into_vec()
     }
@@ -238,6 +244,7 @@ impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
     ///
     /// # Errors
     /// As for [`force`](Array::force).
+    #[track_caller]
     pub fn into_vec(self) -> Result<Vec<T>> {
         let result = self.force()?;
         drop(self);
@@ -250,6 +257,7 @@ impl<T: Elt, D: Dim<Out<T> = Manifest<T, D>>> Array<T, D> {
     ///
     /// # Errors
     /// As for [`force`](Array::force).
+    #[track_caller]
     pub fn iter(&self) -> Result<IntoIter<T>> {
         Ok(self.force()?.into_iter())
     }
@@ -267,6 +275,7 @@ impl<T: Elt> Array<T> {
     ///
     /// # Errors
     /// As for [`force`](Array::force).
+    #[track_caller]
     pub fn get(&self, i: usize) -> Result<Option<T>> {
         Ok(self.force()?.row(i))
     }

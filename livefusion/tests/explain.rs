@@ -426,3 +426,49 @@ fn updates() -> livefusion::Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn explain__of_arrays_of_an_earlier_force__names_that_force() -> livefusion::Result<()> {
+    let sums = floats().scan(0.0, |a, b| a + b);
+    let (_, line) = (sums.force()?, line!());
+    let report = sums.map(|x| x * 2.0).explain()?.to_string();
+    let kept = format!(
+        "\n  scan f64[3] at tests/explain.rs:{}, forced at tests/explain.rs:{line}\n",
+        line - 1
+    );
+    assert!(
+        report.contains("\nin memory since an earlier force:\n"),
+        "{report}"
+    );
+    assert!(report.contains(&kept), "{report}");
+    // Inputs of a program are no results of a force.
+    let report = floats().map(|x| x * 2.0).explain()?.to_string();
+    assert!(!report.contains("earlier force"), "{report}");
+    Ok(())
+}
+
+#[test]
+fn explain__of_loops_of_one_call__suggests_no_change_within_it() -> livefusion::Result<()> {
+    let keys = Array::from(vec![1u64, 0, 1]);
+    let best = Array::from(vec![3.0f64, 2.0, 1.0]).top_k_by_index(&keys, 2, 1);
+    let explained = best.data().explain()?;
+    let (calls, flows) = (explained.calls(), explained.flows());
+    let within = |f: &&livefusion::runtime::Flow| calls[f.from].loc == calls[f.to].loc;
+    let crossing: Vec<_> = flows
+        .iter()
+        .filter(|f| f.reason.is_some())
+        .filter(within)
+        .collect();
+    assert!(!crossing.is_empty(), "{explained}");
+    assert!(crossing.iter().all(|f| f.help.is_none()), "{explained}");
+    // No line is there twice.
+    let text = explained.to_string();
+    let between = text.split("\nbetween loops:\n").nth(1).unwrap_or("");
+    let ways: Vec<&str> = between.lines().filter(|l| l.contains(" -> ")).collect();
+    assert_eq!(
+        ways.iter().collect::<std::collections::HashSet<_>>().len(),
+        ways.len(),
+        "{text}"
+    );
+    Ok(())
+}

@@ -90,6 +90,7 @@ fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
         is_stream: input.is_stream,
         len: input.len,
         error: None,
+        forced: OnceLock::new(),
         value: OnceLock::new(),
     })
 }

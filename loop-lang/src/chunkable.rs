@@ -71,7 +71,7 @@ impl Why {
         match self.reason {
             Reason::Sequential => "use `fold`, `scan` or `aggregate` with an associative operator",
             Reason::Cursor => "force the inputs first: arrays in memory are read by index",
-            Reason::Scatter => "sum integers with `+`, or sort by key and fold the segments",
+            Reason::Scatter => "sort by key and fold the segments",
             Reason::Reread => "force the array first, and read it from memory",
             Reason::Writes => "use `gather` in the place of a write by index",
             Reason::Across => "force the carried value first",

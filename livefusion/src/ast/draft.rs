@@ -306,6 +306,7 @@ impl Draft {
             after,
             error,
             value: OnceLock::new(),
+            forced: OnceLock::new(),
         })
     }
 }

@@ -43,6 +43,8 @@ pub struct Node {
     pub error: Option<Box<Error>>,
     /// The result, once forced.
     pub value: OnceLock<Value>,
+    /// The call that forced it (not part of the node's identity).
+    pub forced: OnceLock<Loc>,
 }
 
 /// Holds the arrays that a node consumes.
@@ -77,6 +79,7 @@ impl Input {
             after: After::Nothing,
             error: None,
             value: OnceLock::new(),
+            forced: OnceLock::new(),
         })
     }
 }

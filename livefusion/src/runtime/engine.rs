@@ -14,6 +14,7 @@ use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
+use crate::loc::Loc;
 use crate::lower::Lowered;
 use crate::sharing::{self, Graph, KnownLengths};
 use crate::stages;
@@ -577,6 +578,16 @@ pub(super) fn backend_error(why: String) -> Error {
 /// An error made while the graph was built, a failed compilation, or a trap. Inputs stay usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     force_kept(engine, roots, |_| true)
+}
+
+/// Works as [`force_nodes`], for a call at this location.
+pub(crate) fn force_at(engine: &Engine, roots: &[Arc<Node>], loc: Loc) -> Result<Values> {
+    let values = force_nodes(engine, roots)?;
+    for root in roots {
+        // The first force is the one that computed it.
+        let _ = root.forced.set(loc);
+    }
+    Ok(values)
 }
 
 /// Works as [`force_nodes`], but only some of the nodes keep their values.

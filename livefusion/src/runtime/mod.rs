@@ -37,11 +37,12 @@ pub(crate) use binding::lost;
 pub use builder::EngineBuilder;
 pub use counters::Counters;
 pub(crate) use engine::Kernels;
+pub(crate) use engine::force_at;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, Copied, ExplainedApart, ExplainedArrayLoop, ExplainedBytes, ExplainedExternal,
-    ExplainedLoop, ExplainedNode, ExplainedUpdate, Explanation, Flow, Literal, Place, Rewritten,
-    Role, Traffic,
+    Bytes, Call, Copied, EarlierForce, ExplainedApart, ExplainedArrayLoop, ExplainedBytes,
+    ExplainedExternal, ExplainedLoop, ExplainedNode, ExplainedUpdate, Explanation, Flow, Literal,
+    Place, Rewritten, Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

@@ -67,5 +67,6 @@ fn unforced(scan: &Arc<Node>) -> Arc<Node> {
         len: scan.len,
         error: scan.error.clone(),
         value: OnceLock::new(),
+        forced: OnceLock::new(),
     })
 }

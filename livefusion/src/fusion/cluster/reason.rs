@@ -55,7 +55,9 @@ impl Reason {
             Reason::ScatterResult => {
                 "compute the consumer from the values, before they are scattered"
             }
-            Reason::RatesDiffer => "filter the pairs once: `xs.zip(&ys).filter(..)`",
+            Reason::RatesDiffer => {
+                "pair the elements before they are filtered or cut: `xs.zip(&ys).filter(..)`"
+            }
             Reason::NoCommonRate => "cut both to one length with `take`",
             Reason::Between => "apply that result after the loop, not in it",
             Reason::Budget => "force a small intermediate result first",

@@ -1,6 +1,6 @@
 //! User calls: maps nodes back to calls, and lists the data flow between them.
 
-use crate::ast::Kind;
+use crate::ast::{Kind, Node};
 use crate::fusion::{Crossing, Plan};
 use crate::loc::Loc;
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -37,8 +37,28 @@ pub struct Call {
     pub is_inlined: bool,
     /// Whether the program returns it.
     pub is_result: bool,
+    /// The earlier force that put its array into memory.
+    pub kept: Option<EarlierForce>,
     /// Its nodes in the recovered graph.
     pub nodes: Vec<NodeId>,
+}
+
+/// Describes a force before the explained program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct EarlierForce {
+    /// The call of [`force`](crate::Force::force), or none if another call forced the array.
+    pub loc: Option<Loc>,
+}
+
+impl EarlierForce {
+    /// The force that computed an array. An input of the program has none.
+    fn of(node: &Node) -> Option<EarlierForce> {
+        let is_input = matches!(node.kind, Kind::Manifest | Kind::Input(_));
+        let is_kept = node.value.get().is_some() && node.rank > 0 && !is_input;
+        is_kept.then(|| EarlierForce {
+            loc: node.forced.get().copied(),
+        })
+    }
 }
 
 /// Describes the data flow between two calls.
@@ -96,6 +116,7 @@ impl Calls {
                 shape: node.show_shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
                 is_result: results.contains(&id),
+                kept: EarlierForce::of(node).filter(|_| place == Place::Input),
                 nodes: vec![id],
             });
             kinds.push(Kinds::from_iter([discriminant(&node.kind)]));
@@ -203,11 +224,12 @@ impl Calls {
                     let mut users = users.into_iter().flatten().map(|u| (from, u));
                     let crossing = users.find_map(|key| reasons.get(&key));
                     let crossing = crossing.filter(|_| self.crosses(from, to));
+                    let apart = !self.all[from].is_part_of(&self.all[to]);
                     flows.push(Flow {
                         from,
                         to,
                         reason: crossing.map(|c| because(graph, c)),
-                        help: crossing.map(|c| c.reason.help()),
+                        help: crossing.filter(|_| apart).map(|c| c.reason.help()),
                     });
                 }
             }
@@ -247,6 +269,12 @@ impl Calls {
 }
 
 impl Call {
+    /// Tells whether two calls are parts of one call by the user, who can change nothing between
+    /// them.
+    pub(super) fn is_part_of(&self, other: &Call) -> bool {
+        (self.name, self.loc) == (other.name, other.loc)
+    }
+
     /// Lists the loops that compute it.
     pub fn loops(&self) -> impl Iterator<Item = usize> {
         let first = match self.place {

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 pub use super::in_place::Copied;
 pub use bytes::{Bytes, Traffic};
-pub use calls::{Call, Flow, Place};
+pub use calls::{Call, EarlierForce, Flow, Place};
 pub use literals::{Literal, Role};
 pub use rewrites::Rewritten;
 

@@ -1,8 +1,8 @@
 //! The report: an [`Explanation`] as text for people.
 
 use super::{
-    Bytes, Call, ExplainedApart, ExplainedArrayLoop, ExplainedBytes, ExplainedExternal,
-    ExplainedLoop, ExplainedUpdate, Explanation, Place, Traffic,
+    Bytes, Call, EarlierForce, ExplainedApart, ExplainedArrayLoop, ExplainedBytes,
+    ExplainedExternal, ExplainedLoop, ExplainedUpdate, Explanation, Place, Traffic,
 };
 use crate::fusion::Recomputed;
 use crate::loc::Loc;
@@ -53,6 +53,7 @@ impl Display for Explanation {
         }
         self.show_rewrites(f)?;
         self.show_known(f)?;
+        self.show_kept(f)?;
         self.show_crossings(f)?;
         self.show_literals(f)?;
         if !self.absent.is_empty() {
@@ -295,6 +296,31 @@ impl Explanation {
         })
     }
 
+    /// Shows arrays of earlier forces, which could be computed in a loop of this program instead.
+    fn show_kept(&self, f: &mut Formatter<'_>) -> Result {
+        let mut shown: FxHashSet<(&str, Loc, EarlierForce)> = FxHashSet::default();
+        for call in &self.calls {
+            let Some(force) = call.kept else { continue };
+            if shown.is_empty() {
+                writeln!(f, "\nin memory since an earlier force:")?;
+            }
+            if shown.insert((call.name, call.loc, force)) {
+                let (name, shape, at) = (call.name, &call.shape, short(call.loc));
+                match force.loc {
+                    Some(loc) => writeln!(f, "  {name} {shape} at {at}, forced at {}", short(loc))?,
+                    None => writeln!(f, "  {name} {shape} at {at}")?,
+                }
+            }
+        }
+        match shown.is_empty() {
+            true => Ok(()),
+            false => writeln!(
+                f,
+                "      help: force it with this program, and both may share a loop"
+            ),
+        }
+    }
+
     fn show_literals(&self, f: &mut Formatter<'_>) -> Result {
         if !self.literals.is_empty() {
             writeln!(
@@ -323,21 +349,30 @@ impl Explanation {
                 _ => None,
             }
         });
-        let mut first = true;
+        let mut shown: FxHashSet<String> = FxHashSet::default();
         crossings.try_for_each(|(flow, way)| {
-            if std::mem::take(&mut first) {
-                writeln!(f, "\nbetween loops:")?;
-            }
             let (from, to) = (&self.calls[flow.from], &self.calls[flow.to]);
             let (at, by) = (short(from.loc), short(to.loc));
-            write!(f, "  {way}: {} at {at}, for {} at {by}", from.name, to.name)?;
-            writeln!(f)?;
+            let mut text = match from.is_part_of(to) {
+                true => format!("  {way}: within {} at {at}\n", from.name),
+                false => format!("  {way}: {} at {at}, for {} at {by}\n", from.name, to.name),
+            };
             if let Some(reason) = &flow.reason {
-                writeln!(f, "      {reason}")?;
+                text += &format!("      {reason}\n");
             }
-            match flow.help {
-                Some(help) => writeln!(f, "      help: {help}"),
-                None => Ok(()),
+            if let Some(help) = flow.help {
+                text += &format!("      help: {help}\n");
+            }
+            if shown.is_empty() {
+                writeln!(f, "\nbetween loops:")?;
+            }
+            match shown.contains(&text) {
+                true => Ok(()),
+                false => {
+                    write!(f, "{text}")?;
+                    shown.insert(text);
+                    Ok(())
+                }
             }
         })
     }
