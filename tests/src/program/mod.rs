@@ -445,6 +445,7 @@ impl Step {
             len: None,
             error: None,
             value,
+            forced: Default::default(),
         })
     }
 
