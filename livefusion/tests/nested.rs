@@ -4,6 +4,8 @@
 mod around;
 #[path = "nested/combinators.rs"]
 mod combinators;
+#[path = "nested/ends.rs"]
+mod ends;
 #[path = "nested/errors.rs"]
 mod errors;
 #[path = "nested/fusion.rs"]

@@ -39,6 +39,8 @@ enum Step {
     Around,
     /// Subtracts the sum of all.
     Centre,
+    /// Adds the first and the last element, of those that are multiples.
+    Ends(i64),
     /// Adds the element at an index computed from the element.
     ReadOwn,
     ReadInvariant,
@@ -76,7 +78,7 @@ use Step::*;
 /// Whether steps give as many elements as they get.
 fn keep(steps: &[Step]) -> bool {
     steps.iter().all(|step| match step {
-        Map(..) | Sums | InOrder | Largest | Reverse | Shift(_) | Around | Centre => true,
+        Map(..) | Sums | InOrder | Largest | Reverse | Shift(_) | Around | Centre | Ends(_) => true,
         ReadOwn | ReadInvariant | OfKinds(_) | Before => true,
         Loop(_, steps) | While(.., steps) => keep(steps),
         _ => false,
@@ -142,6 +144,13 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
             Centre => {
                 let sum = at.sum();
                 at.map(|x| small(x - &sum))
+            }
+            Ends(m) => {
+                let kept = at.filter(|x| (x % *m).eq(0));
+                let (first, last) = (kept.first(), kept.last());
+                let (least, most) = (at.first(), at.last());
+                let ends = first * 2 + last + least * 3 + most;
+                at.map(|x| small(x + &ends))
             }
             ReadOwn => {
                 let n = at.len();
@@ -277,6 +286,7 @@ fn step() -> impl Strategy<Value = Step> {
         (-2..3i64).prop_map(Shift),
         Just(Around),
         Just(Centre),
+        (1..3i64).prop_map(Ends),
         Just(ReadOwn),
         Just(ReadInvariant),
         Just(ZipInvariant),
@@ -313,11 +323,12 @@ fn check(
         false => Array::from(INVARIANT.to_vec()),
         true => Array::from(INVARIANT.to_vec()).filter(|x| x.gt(0)),
     };
-    let all = Segmented::from_vecs(rows.to_vec());
     let all = if computed {
-        all.filter(|x| x.ge(0))
+        let more = |row: &Vec<i64>| row.iter().flat_map(|x| [-1, *x, -1 - x]).collect();
+        let more: Vec<Vec<i64>> = rows.iter().map(more).collect();
+        Segmented::from_vecs(more).filter(|x| x.ge(0))
     } else {
-        all
+        Segmented::from_vecs(rows.to_vec())
     };
     let (made, sums, counts) = all.map_segments(|row| {
         let made = delayed(&row, &invariant, steps);

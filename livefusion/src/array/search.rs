@@ -4,6 +4,7 @@ use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, Node, TermId};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
+use crate::nested::is_placeholder;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ impl Builder {
 
     /// Returns the last element.
     pub fn last(self, xs: &Arc<Node>) -> Arc<Node> {
-        match xs.is_leaf() {
+        match xs.is_leaf() && !is_placeholder(xs) {
             true => self.first(&self.reverse(xs)),
             false => self.fold(xs, Fold::first(side(&xs.types, 1))),
         }

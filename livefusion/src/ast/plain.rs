@@ -1,4 +1,4 @@
-//! Plain fold operators: one associative and commutative operator per field.
+//! Forms of fold operators: plain ones, and those that keep one side.
 
 use crate::ast::{Body, BodyBuilder, Term, TermId};
 use loop_lang::op::Op;
@@ -38,4 +38,26 @@ pub(crate) fn identities(step: &Body) -> Option<Body> {
         fields.push(b.lit(op.identity(ty)?));
     }
     Some(b.finish(&fields))
+}
+
+/// A side of an operator on (left, right).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
+
+/// The side that a step returns, if it returns one unchanged.
+pub(crate) fn kept_side(step: &Body) -> Option<Side> {
+    let width = step.results.len();
+    let first = match step.terms.get(step.results.first()?.index())?.term {
+        Term::Param(0) => 0,
+        _ => width,
+    };
+    let keeps = |(field, result): (usize, &TermId)| {
+        let term = step.terms.get(result.index()).map(|t| t.term);
+        matches!(term, Some(Term::Param(k)) if k as usize == first + field)
+    };
+    let all = step.params.len() == 2 * width && step.results.iter().enumerate().all(keeps);
+    all.then_some(if first == 0 { Side::Left } else { Side::Right })
 }

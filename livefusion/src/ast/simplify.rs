@@ -186,7 +186,8 @@ fn may_fail(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
 /// Whether a check always holds because its operands are equal.
 fn always_holds(assert: Assert, args: &[TermId]) -> bool {
     let equal = args.windows(2).all(|pair| pair[0] == pair[1]);
-    equal && !matches!(assert, Assert::Below | Assert::Adds | Assert::Multiplies)
+    let strict = matches!(assert, Assert::Below | Assert::Nonempty);
+    equal && !strict && !matches!(assert, Assert::Adds | Assert::Multiplies)
 }
 
 enum Simpler {

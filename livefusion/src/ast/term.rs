@@ -127,6 +127,8 @@ pub enum Term {
 pub enum Assert {
     /// (index, length): the index is below the length, else it is out of range.
     Below,
+    /// (index, length): the index of an end is below the length, else there is no element.
+    Nonempty,
     /// (length, length expected): they are equal, else lengths differ.
     Equal,
     /// (needed, capacity): at most the capacity is needed, else segments do not match their data.
@@ -146,6 +148,7 @@ impl Assert {
     pub fn name(self) -> &'static str {
         match self {
             Assert::Below => "below",
+            Assert::Nonempty => "nonempty",
             Assert::Equal => "equal",
             Assert::Fits => "fits",
             Assert::Fills => "fills",

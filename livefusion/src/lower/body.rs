@@ -336,6 +336,7 @@ impl Inliner<'_, '_, '_> {
         let most = Atom::from(Const::u64(u64::MAX));
         let (kind, holds) = match assert {
             Assert::Below => (TrapKind::OutOfRange, self.ok(Op::Lt, [x, y], out)),
+            Assert::Nonempty => (TrapKind::Empty, self.ok(Op::Lt, [x, y], out)),
             Assert::Equal => (TrapKind::LengthMismatch, self.ok(Op::Eq, [x, y], out)),
             Assert::Fits => (TrapKind::Segments, self.ok(Op::Le, [x, y], out)),
             Assert::Fills => (TrapKind::Segments, self.ok(Op::Eq, [x, y], out)),
@@ -357,8 +358,12 @@ impl Inliner<'_, '_, '_> {
                 (TrapKind::LongProduct, self.ok(Op::Le, [x, capacity], out))
             }
         };
+        let payload: &[Atom] = match kind {
+            TrapKind::Empty => &[],
+            _ => args,
+        };
         let comb = self.inline.comb;
-        out.push(self.e.trap_stmt(comb, kind, holds, args));
+        out.push(self.e.trap_stmt(comb, kind, holds, payload));
     }
 
     /// Emits a comparison.

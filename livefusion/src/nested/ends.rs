@@ -1,17 +1,73 @@
-//! `take` and `take_while` in segments. Elements after the end are not computed if that could trap:
-//! see [`super::stream`].
+//! Ends of segments: `take`, `take_while`, first and last elements.
+//!
+//! Elements after an end are not computed if that could trap: see [`super::stream`].
 
-use super::lift::{Lift, Lifted, rows};
+use super::lift::{Lift, Lifted, Rows, rows};
 use super::reads::{BodyPlace, all_params};
 use super::stream::Follow;
 use crate::array::by;
-use crate::ast::{Body, BodyBuilder, Builder, Kind, Node, ScanKind, TermId};
+use crate::ast::{
+    Assert, Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Side, TermId,
+    kept_side,
+};
 use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
+/// The end of an array that a fold returns.
+pub(super) fn end_of(fold: &Fold) -> Option<Side> {
+    match fold.style {
+        FoldStyle::First => kept_side(&fold.step),
+        _ => None,
+    }
+}
+
 impl Lift {
+    /// The operand of a fold. A fold to the first element needs no early end behind that element.
+    pub(super) fn up_to_end(&self, fold: &Fold, of: &Arc<Node>) -> Arc<Node> {
+        match (&of.kind, of.inputs.first()) {
+            (
+                Kind::TakeWhile {
+                    inclusive: true, ..
+                },
+                Some(all),
+            ) if end_of(fold) == Some(Side::Left)
+                && !self.stream(of, Follow::Streams).may_trap() =>
+            {
+                all.clone()
+            }
+            _ => of.clone(),
+        }
+    }
+
+    /// Reads the first or last element of each segment at its index, from data in memory.
+    pub(super) fn read_end(
+        &mut self,
+        builder: Builder,
+        end: Side,
+        lengths: &Arc<Node>,
+        data: &Arc<Node>,
+    ) -> Arc<Node> {
+        let rows = Rows {
+            lengths: lengths.clone(),
+            data: data.clone(),
+        };
+        let begins = self.offsets(builder, &rows);
+        let mut b = BodyBuilder::new(&[Ty::U64; 2]);
+        b.locate(Some(builder.loc()));
+        let ([begin, len], one) = ([0, 1].map(|k| b.param(k)), b.lit(Const::u64(1)));
+        let index = match end {
+            Side::Left => b.lit(Const::u64(0)),
+            Side::Right => b.op(Op::Sub, &[len, one]),
+        };
+        let index = b.ensure(Assert::Nonempty, &[index, len]);
+        let at = b.op(Op::Add, &[begin, index]);
+        let fields = 0..data.types.len() as u32;
+        let fields: Vec<TermId> = fields.map(|f| b.at(data, f, at, false)).collect();
+        builder.map(&[begins, lengths.clone()], b.finish(&fields))
+    }
+
     /// The first elements of each segment, up to an end.
     pub(super) fn ends(&mut self, b: Builder, node: &Arc<Node>) -> Lifted {
         let stream = self.stream(node, Follow::Streams);

@@ -211,14 +211,10 @@ impl Lift {
                 self.packed(b, &lengths, &inputs[0], &inputs[1])
             }
             Kind::Fold(fold) => {
-                let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
-                Lifted::Each(self.fold(
-                    b,
-                    fold,
-                    &super::folds::FoldLevel::outer(lengths),
-                    &data,
-                    None,
-                ))
+                let of = self.up_to_end(fold, &node.inputs[0]);
+                let Rows { lengths, data } = self.rows_of(b, &of);
+                let level = super::folds::FoldLevel::outer(lengths);
+                Lifted::Each(self.fold(b, fold, &level, &data, None))
             }
             Kind::ScanTotal => match &node.inputs[0].kind {
                 Kind::Scan(fold, _) => {

@@ -2,7 +2,7 @@
 
 use super::SegmentPart;
 use super::lift::{Lift, Lifted, Rows};
-use crate::ast::{Builder, Node};
+use crate::ast::{Builder, Input, Kind, Node};
 use crate::error::ErrorKind;
 use crate::loc::Loc;
 use loop_lang::types::Ty;
@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const FIRST: u32 = 1 << 31;
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Returns whether an input of this number represents a segment.
-pub(crate) fn is_placeholder(k: u32) -> bool {
-    k >= FIRST
+/// Returns whether a node represents a segment.
+pub(crate) fn is_placeholder(node: &Node) -> bool {
+    let is_first = |input: &Input| input.number >= FIRST;
+    matches!(&node.kind, Kind::Input(input) if is_first(input)) && node.value.get().is_none()
 }
 
 /// Holds the placeholders of a segment's parts while a closure is called.

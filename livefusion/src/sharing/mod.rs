@@ -240,10 +240,7 @@ impl GraphRecovery<'_> {
             return Err((**e).clone());
         }
         let leaf = node.is_leaf();
-        if let Kind::Input(input) = node.kind
-            && nested::is_placeholder(input.number)
-            && node.value.get().is_none()
-        {
+        if nested::is_placeholder(node) {
             return Err(Error::new(node.name, node.loc, ErrorKind::LeakedArray));
         }
         let id_of = |n: &Arc<Node>| self.graph.by_address[&address(n)];

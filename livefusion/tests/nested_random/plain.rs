@@ -50,6 +50,12 @@ pub fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 (0..n).map(|i| reduce(three(i))).collect()
             }
             Centre => at.iter().map(|x| reduce(x - sum)).collect(),
+            Ends(m) => {
+                let kept = || at.iter().filter(|x| *x % m == 0);
+                let (first, last) = (kept().next()?, kept().next_back()?);
+                let ends = first * 2 + last + at[0] * 3 + at[n - 1];
+                at.iter().map(|x| reduce(x + ends)).collect()
+            }
             ReadOwn => at.iter().map(|x| reduce(x + at[*x as usize % n])).collect(),
             ReadInvariant => at
                 .iter()

@@ -117,6 +117,7 @@ impl<'a> Runner<'a> {
                 let words: Vec<u64> = args.iter().map(|a| self.term(*a)).collect();
                 let (kind, holds) = match assert {
                     Assert::Below => (TrapKind::OutOfRange, words[0] < words[1]),
+                    Assert::Nonempty => (TrapKind::Empty, words[0] < words[1]),
                     Assert::Equal => (TrapKind::LengthMismatch, words[0] == words[1]),
                     Assert::Fits => (TrapKind::Segments, words[0] <= words[1]),
                     Assert::Fills => (TrapKind::Segments, words[0] == words[1]),
@@ -131,7 +132,11 @@ impl<'a> Runner<'a> {
                     }
                 };
                 if !holds {
-                    self.trap(kind, words.iter().map(|w| Const::u64(*w)).collect());
+                    let payload = match kind {
+                        TrapKind::Empty => &[],
+                        _ => words.as_slice(),
+                    };
+                    self.trap(kind, payload.iter().map(|w| Const::u64(*w)).collect());
                 }
                 words[0]
             }

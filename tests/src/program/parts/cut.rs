@@ -6,6 +6,7 @@ use crate::naive::Data;
 use crate::program::random::Making;
 use livefusion::array::Amount;
 use livefusion::ast::{Axis, Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::nested::{OfAll, SegmentPart};
 use livefusion::segmented::Segments;
 use loop_lang::eval::eval;
 use std::ops::Range;
@@ -38,6 +39,9 @@ pub enum Cut {
     Chunks(usize),
     /// The lengths of segments that begin where an element's first field is not 0.
     FromFlags,
+    /// The first element, the last and the number of these segments, or of their elements with even
+    /// indices.
+    EndsOfRuns(bool),
     /// The lengths of segments, from offsets that begin with this number.
     FromOffsets(i32),
 }
@@ -51,6 +55,29 @@ fn times(ty: Ty, word: u64) -> usize {
 fn combinations(of: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let end = of.end;
     of.flat_map(move |i| (i + 1..end).map(move |j| (i, j)))
+}
+
+/// Begins a segment where the first field of an element is not 0.
+fn runs(b: Builder, of: &Arc<Node>) -> Segments {
+    let flag = trace(&of.types, |x| {
+        let zero = Field::literal(Const::zero(x[0].ty()));
+        Fields::from_slice(&[Field::op(Op::Ne, &[x[0], zero], b.loc())])
+    });
+    b.from_flags(&b.map(std::slice::from_ref(of), flag), of)
+}
+
+/// The lengths of these segments.
+fn lengths_of_runs(of: &Table<'_>) -> Vec<u64> {
+    let ty = of.types[0];
+    let mut lengths: Vec<u64> = vec![];
+    for word in of.column(0) {
+        let begins = eval(Op::Ne, ty, Ty::Bool, &[*word, Const::zero(ty).bits]) != 0;
+        match lengths.last_mut() {
+            Some(length) if !begins => *length += 1,
+            _ => lengths.push(1),
+        }
+    }
+    lengths
 }
 
 impl Made for Cut {
@@ -89,13 +116,26 @@ impl Made for Cut {
                 of().gather(b, &of().with_data(places)).data
             }
             Cut::Chunks(n) => b.chunks(first, Axis::from(n as u64)).lengths,
-            Cut::FromFlags => {
-                let flag = trace(&first.types, |x| {
-                    let zero = Field::literal(Const::zero(x[0].ty()));
-                    Fields::from_slice(&[op(Op::Ne, &[x[0], zero])])
+            Cut::FromFlags => runs(b, first).lengths,
+            Cut::EndsOfRuns(all) => {
+                let mut runs = runs(b, first);
+                if !all {
+                    let is_even = trace(&[Ty::U64], |i| {
+                        let [one, zero] = [1, 0].map(|n| Field::literal(Const::u64(n)));
+                        Fields::from_slice(&[op(Op::Eq, &[op(Op::And, &[i[0], one]), zero])])
+                    });
+                    let places = Segments::indices(b, &runs.lengths).data;
+                    runs = runs.pack(b, &b.map(&[places], is_even));
+                }
+                let ends = b.map_segments(&[SegmentPart::Segments(runs)], |run| {
+                    let ends = [b.first(&run[0]), b.last(&run[0]), b.len(&run[0])];
+                    ends.map(SegmentPart::Array).to_vec()
                 });
-                let flags = b.map(std::slice::from_ref(first), flag);
-                b.from_flags(&flags, first).lengths
+                let ends = ends.into_iter().map(|end| match end {
+                    OfAll::Each(end) => end,
+                    OfAll::Segments(_) | OfAll::Nested(..) => unreachable!("an end is a scalar"),
+                });
+                b.zip(&ends.collect::<Vec<_>>())
             }
             Cut::FromOffsets(begin) => {
                 let start = literal(Const::int(Ty::I32, begin.into()));
@@ -112,6 +152,7 @@ impl Made for Cut {
         match self {
             Cut::Combinations | Cut::Cartesian | Cut::FlatMap => width <= 6,
             Cut::Chunks(_) | Cut::FromFlags => true,
+            Cut::EndsOfRuns(_) => width <= 4,
             _ => {
                 let lengths = inputs.iter().skip(1).map(Table::len);
                 width <= 8 && lengths.into_iter().all(|n| inputs[0].describes(n))
@@ -173,20 +214,30 @@ impl Made for Cut {
                     .map(|begin| n.min(first.len() - begin) as u64)
                     .collect())
             }
-            Cut::FromFlags => {
-                let ty = first.types[0];
-                let mut lengths: Vec<u64> = vec![];
-                for word in first.column(0) {
-                    let begins = eval(Op::Ne, ty, Ty::Bool, &[*word, Const::zero(ty).bits]) != 0;
-                    match lengths.last_mut() {
-                        Some(length) if !begins => *length += 1,
-                        _ => lengths.push(1),
-                    }
+            Cut::FromFlags => one(lengths_of_runs(first)),
+            Cut::EndsOfRuns(all) => {
+                let mut begin = 0;
+                let (mut ends, mut counts) = (vec![], vec![]);
+                for n in lengths_of_runs(first) {
+                    let odd = usize::from(!all && n % 2 == 0);
+                    ends.push((begin, begin + n as usize - 1 - odd));
+                    counts.push(if all { n } else { n.div_ceil(2) });
+                    begin += n as usize;
                 }
-                one(lengths)
+                let ends = first.pairs(first, &ends);
+                let columns = ends.columns().iter().cloned().chain([counts]);
+                Data::Array(columns.collect(), ends.len())
             }
             Cut::FromOffsets(_) => one(first.column(0).to_vec()),
         }
+    }
+}
+
+impl Cut {
+    /// Tells whether its inputs have no lengths of segments.
+    fn is_whole(self) -> bool {
+        let of_runs = matches!(self, Cut::FromFlags | Cut::EndsOfRuns(_) | Cut::Chunks(_));
+        of_runs || matches!(self, Cut::Combinations | Cut::Cartesian | Cut::FlatMap)
     }
 }
 
@@ -201,7 +252,7 @@ impl Making {
         short.retain(|a| self.data[*a].len().pow(2) <= 4 * most);
         let n = self.rng.below(6);
         let begin = self.rng.pick(&[0, 1, 7, 1000]);
-        let (cut, mut inputs) = match self.rng.below(12) {
+        let (cut, mut inputs) = match self.rng.below(13) {
             0 | 1 if short.is_empty() => return None,
             0 => (Cut::Combinations, vec![self.rng.pick(&short)]),
             1 => (
@@ -217,13 +268,10 @@ impl Making {
             8 => (Cut::TakeS(n), vec![array]),
             9 => (Cut::ReverseS, vec![array]),
             10 => (Cut::GatherS, vec![array]),
+            11 => (Cut::EndsOfRuns(self.rng.below(2) == 0), vec![array]),
             _ => (Cut::FromOffsets(begin), vec![array]),
         };
-        let is_whole = matches!(
-            cut,
-            Cut::Combinations | Cut::Cartesian | Cut::FlatMap | Cut::Chunks(_) | Cut::FromFlags
-        );
-        if !is_whole {
+        if !cut.is_whole() {
             inputs.insert(0, self.descriptor(array, true)?);
         }
         Some((Part::Cut(cut), inputs))
