@@ -14,6 +14,7 @@
 //! An inlined array that has elementwise consumers, or that is a result, is computed in a loop as
 //! well.
 
+mod entry;
 mod functions;
 
 use super::cluster::free::{constant, is_alias};
@@ -55,6 +56,7 @@ pub struct Inlining {
     costly: Vec<bool>,
     in_memory: Vec<bool>,
     in_no_loop: Vec<bool>,
+    at_entry: Vec<bool>,
     extents: Vec<Option<KnownExtent>>,
     behind: Vec<Vec<NodeId>>,
     /// The reversals that are fused with their operands.
@@ -91,6 +93,13 @@ impl Inlining {
     /// Every use recomputes it, or its value is known when programs start.
     pub fn is_in_no_loop(&self, n: NodeId) -> bool {
         self.in_no_loop[n.index()]
+    }
+
+    /// Returns whether a delayed scalar is computed where its loop begins.
+    ///
+    /// Its operands are in memory when the program starts, so each consumer may be in that loop.
+    pub fn is_at_entry(&self, n: NodeId) -> bool {
+        self.at_entry[n.index()]
     }
 
     /// Returns the length of an array, where it is known without a loop.
@@ -172,6 +181,7 @@ pub fn inline(graph: &Graph, rates: &Rates, enabled: bool) -> Inlining {
         in_no_loop[id.index()] |= is_known_length(graph, &extents, id);
     }
     let mut inlining = Inlining {
+        at_entry: entry::scalars_at_entry(graph, &in_no_loop),
         inlined: uses.inlined,
         may_trap: functions.may_trap.clone(),
         costly: uses.costly,

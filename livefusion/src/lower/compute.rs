@@ -1,4 +1,4 @@
-//! Delayed scalars: computed once in `done`, after the folds among their operands.
+//! Delayed scalars: computed once, in `init`, or in `done` after the folds among their operands.
 
 use super::Lower;
 use super::body::{self, Inline};
@@ -11,12 +11,12 @@ use loop_lang::ir::Section;
 /// Emits a scalar expression.
 ///
 /// Its operands are delayed scalars and elements of arrays in memory.
-pub fn emit(e: &mut Emission<'_>, id: NodeId) -> Lower {
+pub fn emit(e: &mut Emission<'_>, id: NodeId, section: Section) -> Lower {
     let Kind::Compute(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
     let comb = e.comb(id);
-    let inline = Inline::new(id, 0, comb, Section::Done).demanded(e);
+    let inline = Inline::new(id, 0, comb, section).demanded(e);
     let values = body::inline(e, &inline, body, &[], "val")?;
     e.values.set_scalars(id, values);
     Ok(())

@@ -64,7 +64,7 @@ use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use emission::Emission;
 use loop_lang::Loop;
-use loop_lang::ir::RateId;
+use loop_lang::ir::{RateId, Section};
 use placement::{Act, Opening, Placer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -155,7 +155,9 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
 ///
 /// Placing succeeds for every plan of the planner.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
-    let order = in_order(graph, plan, at);
+    let order = in_order(graph, plan, at).into_iter();
+    let (first, order): (Vec<NodeId>, Vec<NodeId>) =
+        order.partition(|id| plan.inlining.is_at_entry(*id));
     let scope = scope::LoopScope {
         graph,
         plan,
@@ -164,6 +166,9 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     };
     let mut p = Placer::new(scope, &order);
     let runs_in = phases_of(plan, at);
+    for id in first {
+        p.act(id, Act::Enter);
+    }
     for phase in 0..p.phases() {
         p.go_to_phase(phase);
         for id in &order {
@@ -333,9 +338,10 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         Act::Run(point) => emit_node(e, id, *point),
         Act::Sort(passes) => sort::emit(e, id, *passes),
         Act::Make(point, fields) => emit_fields(e, id, *point, fields),
+        Act::Enter => compute::emit(e, id, Section::Init),
         Act::Finish => match e.scope.graph.node(id).kind {
             Kind::ScanTotal => scan::emit_total(e, id),
-            _ => compute::emit(e, id),
+            _ => compute::emit(e, id, Section::Done),
         },
         Act::Check(check) => lengths::emit(e, id, *check),
         Act::Leave(rate) => {

@@ -6,13 +6,12 @@ use livefusion::prepare::prepare_with;
 use livefusion::runtime::Explanation;
 use livefusion::{ErrorKind, Result};
 
-/// Loops with a counter, their counters, and arrays that they write.
+/// Loops, their counters, and arrays that they write.
 fn shape(explained: &Explanation) -> (usize, usize, usize) {
-    let rates = |l: &livefusion::runtime::ExplainedLoop| l.program.rates.len();
-    let loops = explained.loops.iter().filter(|l| rates(l) > 0);
-    let rates = loops.clone().map(rates).sum();
-    let written = loops.clone().map(|l| l.arrays_written).sum();
-    (loops.count(), rates, written)
+    let loops = &explained.loops;
+    let rates = loops.iter().map(|l| l.program.rates.len()).sum();
+    let written = loops.iter().map(|l| l.arrays_written).sum();
+    (loops.len(), rates, written)
 }
 
 fn matrix(n: usize, m: usize) -> Array<f64, Ix2> {

@@ -99,6 +99,8 @@ pub enum Act {
     Make(Point, Vec<bool>),
     /// Runs the combinator's own work between two passes over each segment.
     Sort(Passes),
+    /// Runs the combinator's own work once, before the loop.
+    Enter,
     /// Runs the combinator's own work once, after the loop.
     Finish,
     /// Checks a length.

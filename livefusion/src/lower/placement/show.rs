@@ -277,6 +277,7 @@ impl Show<'_> {
                     self.point(*point)
                 )
             }
+            Act::Enter => format!("{node} is computed before the loop"),
             Act::Finish => format!("{node} is computed behind the loop"),
             Act::Check(Check::Same(got, expected)) => format!(
                 "{node} checks: {} is {}",

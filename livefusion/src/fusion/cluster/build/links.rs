@@ -164,6 +164,10 @@ impl ProblemBuilder<'_> {
     /// read, from operands that are complete.
     fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
+            if prevents == Some(Reason::Length) && self.inlining.is_at_entry(n) {
+                self.link_to(n, None, item);
+                continue;
+            }
             if !self.inlining.stands_for_others(n) {
                 let costly = self.inlining.is_costly(n) && prevents == Some(Reason::RandomAccess);
                 let prevents = if costly {
@@ -248,8 +252,8 @@ impl ProblemBuilder<'_> {
         }
     }
 
-    /// The reason that a captured delayed scalar must be ready before the loop. None if an earlier
-    /// phase of the same loop may fold it.
+    /// The reason that a captured delayed scalar must be ready before the loop. None if the same
+    /// loop may compute it at its entry, or fold it in an earlier phase.
     fn captured_scalar(&self, scalar: NodeId, by: NodeId) -> Option<Reason> {
         let class = self.rates.runs_at(by).or(self.rates.output(by));
         let over = class.map(|c| self.rates.top(c));
@@ -259,7 +263,8 @@ impl ProblemBuilder<'_> {
             let root = self.rates.runs_at(n).map(|c| self.rates.top(c));
             let plain = |n: NodeId| self.rates.cursors_of(n).is_none();
             let both = root.zip(over).filter(|_| folds && plain(n) && plain(by));
-            both.is_some_and(|(root, over)| self.rates.families().is_before(root, over))
+            self.inlining.is_at_entry(n)
+                || both.is_some_and(|(root, over)| self.rates.families().is_before(root, over))
         };
         let mut fields = self.graph.fields(scalar).into_iter();
         match fields.all(|(n, _)| is_known(n)) {
