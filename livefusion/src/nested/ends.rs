@@ -23,6 +23,12 @@ pub(super) fn end_of(fold: &Fold) -> Option<Side> {
     }
 }
 
+/// Whether an array is in memory, or only renames fields or axes of such arrays.
+pub(super) fn is_in_memory(data: &Node) -> bool {
+    let mut renamed = data.inputs.iter();
+    data.is_leaf() || data.kind.facts().names() && renamed.all(|n| is_in_memory(n))
+}
+
 impl Lift {
     /// The operand of a fold. A fold to the first element needs no early end behind that element.
     pub(super) fn up_to_end(&self, fold: &Fold, of: &Arc<Node>) -> Arc<Node> {

@@ -3,7 +3,7 @@
 //! Their operator or start may capture per-segment values. These values are added to the folded
 //! elements, and to the state if the operator joins states.
 
-use super::ends::end_of;
+use super::ends::{end_of, is_in_memory};
 use super::lift::Lift;
 use super::reads::{BodyPlace, Reads, all_params};
 use crate::ast::{
@@ -66,7 +66,7 @@ impl Lift {
         data: &Arc<Node>,
         scan: Option<ScanKind>,
     ) -> Arc<Node> {
-        let end = end_of(fold).filter(|_| scan.is_none() && data.is_leaf());
+        let end = end_of(fold).filter(|_| scan.is_none() && is_in_memory(data));
         if let Some(end) = end {
             return self.read_end(builder, end, &level.lengths, data);
         }
