@@ -72,6 +72,7 @@ const SOURCES: &[&str] = &[
     include_str!("exp/control.rs"),
     include_str!("exp/float.rs"),
     include_str!("exp/int.rs"),
+    include_str!("iterate/choice.rs"),
 ];
 
 /// The source of functions that make segments.

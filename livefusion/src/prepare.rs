@@ -8,6 +8,7 @@ use crate::exp::types_of;
 use crate::force::Force;
 use crate::loc::Loc;
 use crate::runtime::{Engine, Explanation, Prepared, force_nodes};
+use crate::segmented::{Segmented, Segments};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
@@ -308,7 +309,7 @@ pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 
 /// Describes the inputs of a prepared program.
 ///
-/// They are an array, a delayed scalar, or a tuple of up to 8 inputs.
+/// They are an array, segments, a delayed scalar, or a tuple of up to 8 inputs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the input of a prepared program",
     note = "take an `Array`, or a tuple of up to 8: `prepare(|(xs, ys): (Array<f64>, Array<f64>)| ..)`"
@@ -335,6 +336,17 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
     }
     fn nodes<'a>(&'a self, out: &mut Given<'a>) {
         out.push(self.node());
+    }
+}
+
+impl<T: Elt> Inputs for Segmented<T> {
+    fn made(make: Make<'_>) -> Self {
+        let lengths = make(&[Ty::U64], Some(1));
+        let data = make(&types_of::<T>(), Some(1));
+        Segmented::wrap(Segments { lengths, data })
+    }
+    fn nodes<'a>(&'a self, out: &mut Given<'a>) {
+        out.extend([self.lengths().node(), self.data().node()]);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Loops over arrays, against plain Rust.
 
+#[path = "iterate/choice.rs"]
+mod choice;
 #[path = "iterate/in_place.rs"]
 mod in_place;
 #[path = "iterate/invariant.rs"]

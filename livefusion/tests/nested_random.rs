@@ -72,6 +72,8 @@ enum Step {
     /// Repeats the steps, at most this often and until the sum is a multiple of the second number.
     /// After each time it adds the sum from before the loop; at the end, the number of times.
     While(u64, i64, Vec<Step>),
+    /// Chooses by the remainder of the sum. The second side divides by it.
+    Choice(i64, [Vec<Step>; 2]),
 }
 use Step::*;
 
@@ -81,6 +83,7 @@ fn keep(steps: &[Step]) -> bool {
         Map(..) | Sums | InOrder | Largest | Reverse | Shift(_) | Around | Centre | Ends(_) => true,
         ReadOwn | ReadInvariant | OfKinds(_) | Before => true,
         Loop(_, steps) | While(.., steps) => keep(steps),
+        Choice(_, sides) => sides.iter().all(|side| keep(side)),
         _ => false,
     })
 }
@@ -100,6 +103,7 @@ fn grow(steps: &[Step]) -> bool {
     steps.iter().any(|step| match step {
         Spread | Kept(_) | Interleave | Append(_) | Merge(_) | Pieces(_) | Table | Meet => true,
         Zip(steps) | Loop(_, steps) | While(.., steps) => grow(steps),
+        Choice(_, sides) => sides.iter().any(|side| grow(side)),
         _ => false,
     })
 }
@@ -257,6 +261,12 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                 );
                 now.map(|x| small(x + times.value().cast::<i64>()))
             }
+            Choice(m, sides) => {
+                let rest = at.sum().map(|sum| sum % *m);
+                let [then, otherwise] = [0, 1].map(|k| delayed(&at, invariant, &sides[k]));
+                let otherwise = otherwise.map(|x| x + 12 / rest.value());
+                rest.eq(0).cond(&then, &otherwise).map(small)
+            }
         };
     }
     at
@@ -308,6 +318,7 @@ fn step() -> impl Strategy<Value = Step> {
             steps.clone().prop_map(Merge),
             (times(), steps.clone()).prop_map(|(n, steps)| Loop(n, steps)),
             (0..4u64, 2..5i64, steps.clone()).prop_map(|(n, m, steps)| While(n, m, steps)),
+            (2..5i64, steps.clone(), steps.clone()).prop_map(|(m, a, b)| Choice(m, [a, b])),
             steps.prop_map(Pieces),
         ]
     })
@@ -392,20 +403,25 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 1..5)
 }
 
-/// The sums of closures on the rows of a matrix.
+/// The sums of closures on the rows of a matrix, and the elements of those that keep the length.
 fn check_rows(engine: &Engine, rows: &[Vec<i64>], steps: &[Step]) -> Result<(), TestCaseError> {
     let columns = rows.first().map_or(0, Vec::len);
     let matrix = Array::from_vec((rows.len(), columns), rows.concat());
     let invariant = Array::from(INVARIANT.to_vec());
     let sums = matrix.map_rows(|row| delayed(&row, &invariant, steps).sum());
     let expected = each(rows, steps);
-    let expected = expected.map(|all| all.iter().map(|row| row.iter().sum()).collect());
     let sums = sums.force_with(engine);
-    let Some(expected): Option<Vec<i64>> = expected else {
+    let Some(expected) = expected else {
         return Ok(());
     };
-    let sums = sums.map_err(|e| TestCaseError::fail(format!("{e}")))?;
-    prop_assert_eq!(&sums[..], &expected[..]);
+    let failed = |e| TestCaseError::fail(format!("{e}"));
+    let totals: Vec<i64> = expected.iter().map(|row| row.iter().sum()).collect();
+    prop_assert_eq!(&sums.map_err(failed)?[..], &totals[..]);
+    if keep(steps) {
+        let kept = matrix.map_rows(|row| delayed(&row, &invariant, steps));
+        let kept = kept.force_with(engine).map_err(failed)?;
+        prop_assert_eq!(kept.into_vec().map_err(failed)?, expected.concat());
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ast::{Node, Value};
 use crate::loc::Loc;
+use loop_lang::types::Const;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -29,6 +30,8 @@ pub struct ArrayLoop {
     pub traced: Range<u64>,
     /// The outer nodes that its steps need; they exist before the first step.
     pub captures: Vec<Arc<Node>>,
+    /// The depth of the nest of loops that its steps run, including itself.
+    pub depth: u32,
     /// The final state.
     pub ended: OnceLock<Vec<Value>>,
 }
@@ -50,6 +53,17 @@ impl ArrayLoop {
     pub fn begin(&self) -> impl Iterator<Item = &Arc<Node>> {
         let (Ends::After(first) | Ends::Unless(first)) = &self.ends;
         self.start.iter().chain([first])
+    }
+
+    /// Returns whether it takes at most one step, since the test of the next one is false.
+    ///
+    /// Such a loop is a side of a choice. All work of the side belongs to the step.
+    pub fn is_side(&self) -> bool {
+        let test = match self.ends {
+            Ends::After(_) => None,
+            Ends::Unless(_) => self.step.last().and_then(|test| test.literal()),
+        };
+        matches!(test, Some(Value::Scalar(fields)) if fields.as_slice() == [Const::bool(false)])
     }
 
     /// Moves all nodes out.

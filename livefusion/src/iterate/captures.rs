@@ -1,8 +1,8 @@
 //! Captures of loops over arrays: the values that steps need from outside.
 
 use super::invariants::Invariants;
-use super::{sources, sources_in};
-use crate::ast::{ArrayLoop, Node};
+use super::{sides, sources, sources_in};
+use crate::ast::{After, ArrayLoop, ExternalPart, Node};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -10,11 +10,29 @@ use std::sync::Arc;
 ///
 /// These are placeholders for later values, results of loops, and the largest loop-invariant nodes
 /// that cost less to read than to compute in each step. Nested loops already have lists of their
-/// own, so the walk enters no step.
-pub(super) fn of(of: &ArrayLoop) -> Vec<Arc<Node>> {
+/// own, so the walk enters no step. A side of a choice captures less: see [`sides`].
+///
+/// Also returns the depth of the deepest loop in a step, which is 0 without one.
+pub(super) fn of(of: &ArrayLoop) -> (Vec<Arc<Node>>, u32) {
+    if of.is_side() {
+        return sides::captures(of);
+    }
     let is_state = |node: &Arc<Node>| of.inputs.iter().any(|own| Arc::ptr_eq(own, node));
     let marked = marked(&of.step, &is_state, &|node| sources_in(of, node));
-    Invariants::of(of, &marked).captures()
+    let in_steps = marked
+        .order
+        .iter()
+        .filter(|n| marked.varies.contains(&Arc::as_ptr(n)));
+    let depth = in_steps.map(|node| depth(node)).max().unwrap_or(0);
+    (Invariants::of(of, &marked).captures(), depth)
+}
+
+/// The depth of the loop that gives a node, or 0.
+pub(super) fn depth(node: &Node) -> u32 {
+    match &node.after {
+        After::Apart(ExternalPart::Loop(of), _) => of.depth,
+        _ => 0,
+    }
 }
 
 /// The nodes among the roots and their operands that depend on certain nodes, including these.

@@ -1,22 +1,25 @@
-//! Loops over arrays: `iterate_n` and `iterate_while`.
+//! Loops over arrays: `iterate_n` and `iterate_while`. Choices between arrays: `cond`.
 //!
 //! Their graph nodes are defined in `ast/array_loop`, and their execution in `runtime/iterate`.
 
 mod captures;
+mod choice;
 mod invariants;
 mod price;
 mod recover;
+mod sides;
 
 pub(crate) use captures::varying;
+pub(crate) use sides::SharedWork;
 
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
 use crate::ast::{After, ArrayLoop, Axis, Builder, Ends, Node, next_number, show_node, show_types};
 use crate::elt::{Elt, Scalar};
 use crate::error::ErrorKind;
 use crate::prepare::{Given, Inputs, of_no_rank, with_axes};
+use crate::segmented::Segmented;
 use crate::sharing::links;
 use loop_lang::types::Ty;
-use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 /// Untyped forms.
@@ -75,10 +78,10 @@ impl Builder {
 ///
 /// `next` builds one step. It is called once, on arrays that represent any state.
 ///
-/// The state is an array of any rank, a delayed scalar, or a tuple of up to 6 of these. A delayed
-/// scalar may start from a number. The lengths of the arrays may change from step to step. The
-/// results are delayed, as all arrays are. The loop runs once, when a dependent of any result is
-/// forced.
+/// The state is an array of any rank, segments, a delayed scalar, or a tuple of up to 6 of these. A
+/// delayed scalar may start from a number. The lengths of the arrays may change from step to step.
+/// The results are delayed, as all arrays are. The loop runs once, when a dependent of any result
+/// is forced.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -195,27 +198,6 @@ fn state_of<S: Inputs>(builder: Builder, nodes: &[Arc<Node>]) -> S {
 /// The maximal nesting of loops. They run, and are explained, on one stack.
 const MAX_NESTED: u32 = 40;
 
-thread_local! {
-    /// The number of nested steps that are being traced.
-    static NESTED: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Counts a step that is being traced.
-struct Tracing;
-
-impl Tracing {
-    fn begin() -> Tracing {
-        NESTED.set(NESTED.get() + 1);
-        Tracing
-    }
-}
-
-impl Drop for Tracing {
-    fn drop(&mut self) {
-        NESTED.set(NESTED.get() - 1);
-    }
-}
-
 /// Traces a step, and builds the results of the loop.
 fn build(
     builder: Builder,
@@ -236,7 +218,6 @@ pub(crate) struct StepTrace<'s> {
     start: &'s [Arc<Node>],
     inputs: Vec<Arc<Node>>,
     before: u64,
-    tracing: Tracing,
 }
 
 impl StepTrace<'_> {
@@ -255,7 +236,6 @@ impl StepTrace<'_> {
             start,
             inputs,
             before,
-            tracing: Tracing::begin(),
         }
     }
 
@@ -274,13 +254,7 @@ impl StepTrace<'_> {
         goes_on: Option<Arc<Node>>,
     ) -> Vec<Arc<Node>> {
         let StepTrace { builder, start, .. } = self;
-        drop(self.tracing);
-        let mut wrong = unfit(start, next, &ends, goes_on.as_ref());
-        if NESTED.get() >= MAX_NESTED {
-            let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
-            let got = "more".to_string();
-            wrong = Some(ErrorKind::Malformed { expected, got });
-        }
+        let wrong = unfit(start, next, &ends, goes_on.as_ref());
         let mut step = with_axes(next);
         step.extend(goes_on);
         let mut of = ArrayLoop {
@@ -292,24 +266,38 @@ impl StepTrace<'_> {
             ends,
             traced: self.before..next_number(),
             captures: Vec::new(),
+            depth: 1,
             ended: OnceLock::new(),
         };
         if let Some(mistaken) = of.begin().chain(&of.step).find(|n| n.error.is_some()) {
             let mistaken = |n: &Arc<Node>| builder.mistaken(mistaken, &n.types, n.rank);
             return start.iter().map(mistaken).collect();
         }
-        if let Some(kind) = wrong {
+        let fault = |kind: ErrorKind| {
             let fault = |n: &Arc<Node>| builder.fault(&n.types, n.rank, kind.clone());
-            return start.iter().map(fault).collect();
+            start.iter().map(fault).collect()
+        };
+        if let Some(kind) = wrong {
+            return fault(kind);
         }
-        of.captures = captures::of(&of);
+        let (captures, depth) = captures::of(&of);
+        if depth >= MAX_NESTED {
+            let expected = format!("at most {MAX_NESTED} loops over arrays in each other");
+            let got = "more".to_string();
+            return fault(ErrorKind::Malformed { expected, got });
+        }
+        (of.captures, of.depth) = (captures, depth + 1);
         results(builder, start, &Arc::new(of))
     }
 }
 
 /// The final state of a loop, for a start of these ranks.
 fn results(builder: Builder, start: &[Arc<Node>], of: &Arc<ArrayLoop>) -> Vec<Arc<Node>> {
-    let recovered = recover::recovered(builder, of);
+    let recovered = match of.is_side() {
+        // A scalar loop would compute its invariants first.
+        true => None,
+        false => recover::recovered(builder, of),
+    };
     let mut component = 0;
     let mut ended = |types: &[Ty], rank| {
         let k = component;
@@ -355,13 +343,13 @@ fn unfit(
     malformed(format!("a next state that is {expected}"), show_node(to))
 }
 
-/// Converts a value to the start state of a loop over arrays.
+/// Converts a value to the start state of a loop over arrays, or to a side of a choice.
 ///
-/// Allowed are an array, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up
-/// to 6 of these. A number becomes a delayed scalar.
+/// Allowed are an array, segments, a delayed scalar, a reference to one, a number, a `bool`, or a
+/// tuple of up to 6 of these. A number becomes a delayed scalar.
 #[diagnostic::on_unimplemented(
-    message = "a loop over arrays cannot start from `{Self}`",
-    note = "start from an array, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up to 6 of these",
+    message = "neither a loop over arrays nor a side of `cond` can be made of `{Self}`",
+    note = "give an array, segments, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up to 6 of these",
     note = "of another value make a delayed scalar: `Array::scalar(x)`"
 )]
 pub trait Start {
@@ -382,6 +370,20 @@ impl<T: Elt, D: Rank> Start for Array<T, D> {
 impl<T: Elt, D: Rank> Start for &Array<T, D> {
     type State = Array<T, D>;
     fn into_state(self) -> Array<T, D> {
+        self.clone()
+    }
+}
+
+impl<T: Elt> Start for Segmented<T> {
+    type State = Segmented<T>;
+    fn into_state(self) -> Segmented<T> {
+        self
+    }
+}
+
+impl<T: Elt> Start for &Segmented<T> {
+    type State = Segmented<T>;
+    fn into_state(self) -> Segmented<T> {
         self.clone()
     }
 }

@@ -36,13 +36,17 @@ impl Lift {
         let wider = step.wider(b, of, &form, &held);
         let next = match wider {
             Some(_) => Vec::new(),
-            None => self.next_going(b, of, &held, &mut step, (head, finals)),
+            None => self.next_going(b, of, &held, &mut step, [head, state, finals]),
         };
         self.forms = step.forms;
         if let Some(wider) = wider {
             return Err(wider);
         }
-        let (first, goes_on) = (any(b, &start[0]), any(b, &next[0]));
+        let first = any(b, &start[0]);
+        let goes_on = match of.is_side() {
+            true => b.constant(&[Const::bool(false)]),
+            false => any(b, &next[0]),
+        };
         let ended = trace.ended(Ends::Unless(first), &next, Some(goes_on));
         let finals = &ended[head_nodes(of) + in_step..];
         let changed: Vec<Component> = held.into_iter().filter(|c| c.changes).collect();
@@ -85,15 +89,40 @@ impl Lift {
         state
     }
 
-    /// The state after a step.
+    /// The state after a step. No step reads that of a side of a choice, whose segments all stop.
     fn next_going(
         &mut self,
         b: Builder,
         of: &Arc<ArrayLoop>,
         held: &[Component],
         step: &mut Lift,
-        (head, finals): (&[Arc<Node>], &[Arc<Node>]),
+        [head, state, finals]: [&[Arc<Node>]; 3],
     ) -> Vec<Arc<Node>> {
+        let (mut next, stopped) = match of.is_side() {
+            true => {
+                let (ids, stops) = (head[0].clone(), None);
+                ([head, state].concat(), Stopped { ids, stops })
+            }
+            false => self.going_on(b, of, held, step, head),
+        };
+        let mut rest = finals;
+        for c in held.iter().filter(|c| c.changes) {
+            let (old, others) = rest.split_at(c.form.final_nodes());
+            rest = others;
+            next.extend(self.finished(b, of, step, *c, old, &stopped));
+        }
+        next
+    }
+
+    /// The state of the segments that take another step, and the segments that stop.
+    fn going_on(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        held: &[Component],
+        step: &mut Lift,
+        head: &[Arc<Node>],
+    ) -> (Vec<Arc<Node>>, Stopped) {
         let count = head.get(1).map(|taken| one_more(b, taken));
         let goes_on = match (&of.ends, &count) {
             (Ends::After(n), Some(count)) => {
@@ -112,17 +141,9 @@ impl Lift {
             next.extend(step.kept(b, *c, &of.step[c.k], nodes, &goes_on));
         }
         let stops = b.map(std::slice::from_ref(&goes_on), not());
-        let stopped = Stopped {
-            ids: b.pack(&head[0], &stops),
-            stops,
-        };
-        let mut rest = finals;
-        for c in held.iter().filter(|c| c.changes) {
-            let (old, others) = rest.split_at(c.form.final_nodes());
-            rest = others;
-            next.extend(self.finished(b, of, step, *c, old, &stopped));
-        }
-        next
+        let ids = b.pack(&head[0], &stops);
+        let stops = Some(stops);
+        (next, Stopped { ids, stops })
     }
 
     /// A lift of the step onto the segments of these numbers, which still take steps.
@@ -223,18 +244,17 @@ impl Lift {
             }
             (StateForm::Fixed, [old]) => {
                 let all = step.rows_of(b, next);
-                let tags = step.spread(b, &all.lengths, &stopped.stops);
                 let begins = self.rows_of(b, &of.start[c.k]);
                 let begins = self.offsets(b, &begins);
                 let begins = step.chosen(b, &self.segments, &begins);
                 let at = b.expand(&all.lengths, &[begins], sum());
-                let (at, data) = (b.pack(&at, &tags), b.pack(&all.data, &tags));
+                let [at, data] = stopped.elements(b, step, &all.lengths, [at, all.data]);
                 vec![b.scatter_within(old, &at, &data, None)]
             }
             (_, [lengths, begins, data]) => {
                 let all = step.rows_of(b, next);
-                let tags = step.spread(b, &all.lengths, &stopped.stops);
-                let taken = b.pack(&all.lengths, &stopped.stops);
+                let taken = stopped.each(b, &all.lengths);
+                let [new] = stopped.elements(b, step, &all.lengths, [all.data]);
                 let first = b.len(data);
                 let mut body = BodyBuilder::new(&[Ty::U64]);
                 let (first, more) = (body.scalar(&first, 0), body.param(0));
@@ -243,7 +263,7 @@ impl Lift {
                 vec![
                     b.scatter_within(lengths, &stopped.ids, &taken, None),
                     b.scatter_within(begins, &stopped.ids, &at, None),
-                    b.append(&[data.clone(), b.pack(&all.data, &tags)]),
+                    b.append(&[data.clone(), new]),
                 ]
             }
             _ => old.to_vec(),
@@ -275,14 +295,39 @@ impl Lift {
 struct Stopped {
     /// Their numbers among all segments.
     ids: Arc<Node>,
-    /// Whether each segment of the step stops.
-    stops: Arc<Node>,
+    /// Whether each segment of the step stops. None if all of them do.
+    stops: Option<Arc<Node>>,
 }
 
 impl Stopped {
     /// Values of all segments, with the new ones of these segments.
     fn written(&self, b: Builder, all: &Arc<Node>, each: &Arc<Node>) -> Arc<Node> {
-        b.scatter_within(all, &self.ids, &b.pack(each, &self.stops), None)
+        b.scatter_within(all, &self.ids, &self.each(b, each), None)
+    }
+
+    /// Values of these segments, among those of the step.
+    fn each(&self, b: Builder, each: &Arc<Node>) -> Arc<Node> {
+        match &self.stops {
+            Some(stops) => b.pack(each, stops),
+            None => each.clone(),
+        }
+    }
+
+    /// Elements of these segments, among those of the step.
+    fn elements<const N: usize>(
+        &self,
+        b: Builder,
+        step: &mut Lift,
+        lengths: &Arc<Node>,
+        data: [Arc<Node>; N],
+    ) -> [Arc<Node>; N] {
+        match &self.stops {
+            Some(stops) => {
+                let tags = step.spread(b, lengths, stops);
+                data.map(|data| b.pack(&data, &tags))
+            }
+            None => data,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::parallel::called;
 use super::program::cancelled;
 use crate::ast::{After, Buffer, External, ExternalPart, Node, Threads, Value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::iterate::{sources, waits};
+use crate::iterate::{SharedWork, waits};
 use livefusion_backend::process;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -22,11 +22,12 @@ pub fn run_apart(
     roots: &[Arc<Node>],
     varies: &FxHashSet<*const Node>,
 ) -> Result<()> {
-    for node in waiting(roots) {
+    let shared = SharedWork::below(roots, &|_| false);
+    for node in waiting(roots, &shared) {
         if let After::Apart(of, result) = &node.after
             && !varies.contains(&Arc::as_ptr(node))
         {
-            finish(engine, node, of, *result)?;
+            finish(engine, node, (of, *result), shared.of(of))?;
         }
     }
     Ok(())
@@ -48,13 +49,14 @@ pub fn run_apart(
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 pub fn external_parts(roots: &[Arc<Node>]) -> Vec<Arc<Node>> {
-    let parts = waiting(roots).into_iter();
+    let shared = SharedWork::below(roots, &|_| false);
+    let parts = waiting(roots, &shared).into_iter();
     let is_result = |n: &&Arc<Node>| matches!(n.after, After::Apart(..));
     parts.filter(is_result).cloned().collect()
 }
 
 /// Lists all nodes below these that wait for external parts, producers first.
-fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
+fn waiting<'a>(roots: &'a [Arc<Node>], shared: &'a SharedWork) -> Vec<&'a Arc<Node>> {
     let mut all = Vec::new();
     if roots.iter().any(|n| n.error.is_some()) {
         return all;
@@ -68,17 +70,24 @@ fn waiting(roots: &[Arc<Node>]) -> Vec<&Arc<Node>> {
             all.push(node);
         } else if waits(node) && seen.insert(Arc::as_ptr(node)) {
             stack.push((node, true));
-            stack.extend(sources(node).into_iter().map(|from| (from, false)));
+            let below = shared.sources(node).into_iter();
+            stack.extend(below.map(|from| (from, false)));
         }
     }
     all
 }
 
-/// Sets the value of one result, and runs its external part if necessary.
-fn finish(engine: &Engine, node: &Node, of: &ExternalPart, result: u32) -> Result<()> {
+/// Sets the value of one result, and runs its external part if necessary. A side of a choice needs
+/// shared work before.
+fn finish(
+    engine: &Engine,
+    node: &Node,
+    (of, result): (&ExternalPart, u32),
+    shared: &[Arc<Node>],
+) -> Result<()> {
     if of.ended().get().is_none() {
         let results = match of {
-            ExternalPart::Loop(of) => run(engine, of)?.into_vec(),
+            ExternalPart::Loop(of) => run(engine, of, shared)?.into_vec(),
             ExternalPart::External(of) => {
                 // Inputs held by this part alone do not keep their values.
                 let inputs = force_kept(engine, &of.inputs, |n| Arc::strong_count(n) > 1)?;

@@ -10,9 +10,12 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Runs a loop from its start, and returns its last state.
-pub fn run(engine: &Engine, of: &ArrayLoop) -> Result<Values> {
-    let begin: Vec<Arc<Node>> = of.begin().cloned().collect();
+///
+/// Computes `shared` values together with the start.
+pub fn run(engine: &Engine, of: &ArrayLoop, shared: &[Arc<Node>]) -> Result<Values> {
+    let begin: Vec<Arc<Node>> = of.begin().chain(shared).cloned().collect();
     let mut state = force_nodes(engine, &begin)?;
+    state.truncate(begin.len() - shared.len());
     let left = word(state.pop());
     if left == 0 {
         return Ok(state);

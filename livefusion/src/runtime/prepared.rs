@@ -10,7 +10,7 @@ use super::iterate::{Spare, turns, word};
 use super::part::{Available, ProgramPart, length_of};
 use crate::ast::{After, ArrayLoop, ExternalPart, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::iterate::{sources, varying, waits};
+use crate::iterate::{SharedWork, varying, waits};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,9 +34,13 @@ const ALL: Range<usize> = 0..usize::MAX;
 /// An external part: a loop over arrays, or a call of a function.
 struct PreparedApart {
     of: ExternalPart,
+    /// The values that a side of a choice shares with the program. They are computed with its
+    /// operands.
+    shared: Vec<Arc<Node>>,
     /// The number of places available before it.
     known: usize,
-    /// Its operands. A loop's are its state and the trip count, or whether to run at all.
+    /// Its operands, then the shared values. A loop's operands are its state and the trip count, or
+    /// whether to run at all.
     begin: ProgramPart,
     /// Its results in use.
     wanted: Vec<u32>,
@@ -86,14 +90,17 @@ impl Prepared {
     ) -> Result<Prepared> {
         let mut given = Available::new(&inputs);
         let mut apart = Vec::new();
-        for (of, results) in apart_below(&roots, &given)? {
+        let work = SharedWork::below(&roots, &|node| given.place(node, given.len()).is_some());
+        for (of, results) in apart_below(&roots, &given, &work)? {
             let known = given.len();
-            let nodes = of.begin().into_iter().cloned().collect();
-            let begin = ProgramPart::new(nodes, &given, known, ALL)?;
-            of.begin().into_iter().for_each(|node| given.add(node));
+            let shared = work.of(&of).to_vec();
+            let nodes: Vec<Arc<Node>> = of.begin().into_iter().chain(&shared).cloned().collect();
+            let begin = ProgramPart::new(nodes.clone(), &given, known, ALL)?;
+            nodes.iter().for_each(|node| given.add(node));
             results.iter().for_each(|(node, _)| given.add(node));
             apart.push(PreparedApart {
                 of,
+                shared,
                 known,
                 begin,
                 wanted: results.iter().map(|(_, component)| *component).collect(),
@@ -111,7 +118,8 @@ impl Prepared {
                 of.is_result(place, root);
             }
         }
-        for (place, at) in last_uses(&apart, &last, &given).into_iter().enumerate() {
+        let uses = last_uses(&apart, &last, &given, &work);
+        for (place, at) in uses.into_iter().enumerate() {
             if let Some(at) = at.and_then(|at| apart.get_mut(at)) {
                 at.released.push(place);
             }
@@ -213,19 +221,26 @@ impl Prepared {
 }
 
 impl PreparedApart {
+    /// The number of places available before its first step.
+    fn begun(&self) -> usize {
+        self.known + self.of.begin().len() + self.shared.len()
+    }
+
     /// Records that one of its places is a result of the program.
     fn is_result(&mut self, place: usize, root: usize) {
-        let behind = self.known + self.of.begin().len();
-        let wanted = place.checked_sub(behind).and_then(|at| self.wanted.get(at));
+        let wanted = place
+            .checked_sub(self.begun())
+            .and_then(|at| self.wanted.get(at));
         self.results
             .extend(wanted.map(|component| (*component, root)));
     }
 
     /// Returns the length of a result if it is known beforehand.
     ///
-    /// A state is assumed to keep its initial length.
+    /// A state is assumed to keep its initial length, except that of a side of a choice.
     fn length(&self, result: u32, begun: &[Option<u64>]) -> Option<u64> {
         let like = match &self.of {
+            ExternalPart::Loop(of) if of.is_side() => return None,
             ExternalPart::Loop(_) => result as usize,
             ExternalPart::External(of) => of.gives.like?,
         };
@@ -244,8 +259,9 @@ impl PreparedApart {
         old: &mut [Vec<Arc<Buffer>>],
     ) -> Result<()> {
         let there = There { own, inputs, made };
-        let begun = self.begin.call(engine, there, &mut [])?;
+        let mut begun = self.begin.call(engine, there, &mut [])?;
         made.extend(begun.iter().cloned());
+        begun.truncate(self.of.begin().len());
         let results = match &self.of {
             ExternalPart::External(of) => Values::from_iter([call(engine, of, &begun)?]),
             ExternalPart::Loop(of) => {
@@ -296,7 +312,7 @@ impl PreparedApart {
             return Ok(steps);
         }
         let captures = &of.captures;
-        let varies = varying(captures, &|node| given.place(node, self.known).is_some());
+        let varies = varying(captures, &|node| given.place(node, self.begun()).is_some());
         let is_fixed = |node: &&Arc<Node>| !varies.contains(&Arc::as_ptr(node));
         let fixed: Vec<Arc<Node>> = captures.iter().filter(is_fixed).cloned().collect();
         force_nodes(engine, &fixed)?;
@@ -305,13 +321,15 @@ impl PreparedApart {
     }
 
     fn recovered(&self, engine: &Engine, of: &ArrayLoop, given: &Available) -> Result<Steps> {
-        let is_missing = |node: &&Arc<Node>| node.value.get().is_none();
-        let captures = of.captures.iter().filter(is_missing);
+        let is_shared = |node: &Arc<Node>| self.shared.iter().any(|s| Arc::ptr_eq(s, node));
+        let captures = of.captures.iter().filter(|node| !is_shared(node));
+        let captures = captures.chain(&self.shared);
+        let captures = captures.filter(|node| node.value.get().is_none());
         let captures: Vec<Arc<Node>> = captures.cloned().collect();
         let inputs = of.inputs.iter().chain(&captures).cloned().collect();
         Ok(Steps {
             step: Prepared::whole(engine, of.step.clone(), inputs, of.inputs.len())?,
-            captured: ProgramPart::new(captures, given, self.known, ALL)?,
+            captured: ProgramPart::new(captures, given, self.begun(), ALL)?,
         })
     }
 
@@ -352,6 +370,7 @@ impl PreparedApart {
             start,
             captured,
             step: steps.step.explain_with(state.chain(beside).collect())?,
+            is_side: of.is_side(),
         };
         Ok((ExplainedApart::Loop(Box::new(explained)), begun))
     }
@@ -360,7 +379,12 @@ impl PreparedApart {
 /// Returns for each place its last use: the number of an external part, or none for the last part.
 ///
 /// A place without uses counts as last used by the part that makes it.
-fn last_uses(apart: &[PreparedApart], last: &ProgramPart, given: &Available) -> Vec<Option<usize>> {
+fn last_uses(
+    apart: &[PreparedApart],
+    last: &ProgramPart,
+    given: &Available,
+    shared: &SharedWork,
+) -> Vec<Option<usize>> {
     let mut uses: Vec<Option<usize>> = vec![Some(0); given.len()];
     for (at, one) in apart.iter().enumerate() {
         let behind = apart.get(at + 1).map_or(given.len(), |l| l.known);
@@ -371,10 +395,10 @@ fn last_uses(apart: &[PreparedApart], last: &ProgramPart, given: &Available) -> 
         let mut seen: FxHashSet<*const Node> = FxHashSet::default();
         let mut stack: Vec<&Arc<Node>> = one.of.captures().iter().collect();
         while let Some(node) = stack.pop() {
-            match given.place(node, one.known) {
+            match given.place(node, one.begun()) {
                 Some(place) => needs(place),
                 None if node.value.get().is_none() && seen.insert(Arc::as_ptr(node)) => {
-                    stack.extend(sources(node));
+                    stack.extend(shared.sources(node));
                 }
                 None => {}
             }
@@ -387,7 +411,7 @@ fn last_uses(apart: &[PreparedApart], last: &ProgramPart, given: &Available) -> 
 /// Lists the pending external parts below these nodes, producers first.
 ///
 /// Errors: the error of a node below.
-fn apart_below(roots: &[Arc<Node>], given: &Available) -> Result<Vec<Ended>> {
+fn apart_below(roots: &[Arc<Node>], given: &Available, shared: &SharedWork) -> Result<Vec<Ended>> {
     let mut apart: Vec<Ended> = Vec::new();
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
@@ -409,7 +433,8 @@ fn apart_below(roots: &[Arc<Node>], given: &Available) -> Result<Vec<Ended>> {
         let is_there = given.place(node, given.len()).is_some();
         if waits(node) && !is_there && seen.insert(Arc::as_ptr(node)) {
             stack.push((node, true));
-            stack.extend(sources(node).into_iter().map(|from| (from, false)));
+            let below = shared.sources(node).into_iter();
+            stack.extend(below.map(|from| (from, false)));
         }
     }
     Ok(apart)

@@ -36,6 +36,8 @@ enum Op {
     Loop(Times, Vec<Op>),
     /// Repeats while the sum and the count allow it.
     While(i64, Vec<Op>),
+    /// Chooses by the remainder of another array's sum. The second side divides by it.
+    Choice(usize, [Vec<Op>; 2]),
 }
 
 /// Functions of an array, cheap and costly.
@@ -84,7 +86,7 @@ enum Times {
 
 fn ops(dice: &mut Dice, depth: usize) -> Vec<Op> {
     let count = 1 + dice.below(3);
-    let op = |dice: &mut Dice| match dice.below(if depth < 3 { 14 } else { 11 }) {
+    let op = |dice: &mut Dice| match dice.below(if depth < 3 { 16 } else { 11 }) {
         0 | 1 => Op::Map(dice.below(9) as i64),
         2 => Op::Reverse,
         3 => Op::Scan,
@@ -102,6 +104,10 @@ fn ops(dice: &mut Dice, depth: usize) -> Vec<Op> {
             Op::Invariant(all[dice.below(4)], dice.below(9))
         }
         11 => Op::While(dice.below(4) as i64, ops(dice, depth + 1)),
+        12 | 13 => {
+            let sides = [depth + 1, depth + 1].map(|depth| ops(dice, depth));
+            Op::Choice(dice.below(9), sides)
+        }
         _ => {
             let times = match dice.below(2) {
                 0 => Times::Known(dice.below(4) as u64),
@@ -159,6 +165,12 @@ fn build(ops: &[Op], start: &Array<i64>, seen: &[Array<i64>]) -> Array<i64> {
                     |(xs, k): (Array<i64>, Array<i64, Ix0>)| (build(body, &xs, &around), k + 1);
                 iterate_while((&xs, &Array::scalar(0i64)), test, step).0
             }
+            Op::Choice(k, sides) => {
+                let (around, rest) = (around(), other(k).sum().map(|s| s % 3));
+                let [then, otherwise] = [0, 1].map(|k| build(&sides[k], &xs, &around));
+                let otherwise = otherwise.map(|x| x + 12 / rest.value());
+                rest.eq(0).cond(&then, &otherwise)
+            }
         }
     })
 }
@@ -215,6 +227,15 @@ fn plain(ops: &[Op], start: &[i64], seen: &[Vec<i64>]) -> Vec<i64> {
                     xs = plain(body, &xs, &around);
                     k += 1;
                 }
+            }
+            Op::Choice(k, [then, otherwise]) => {
+                let (around, rest) = (around(), sum(other(k)) % 3);
+                xs = match rest {
+                    0 => plain(then, &xs, &around),
+                    _ => plain(otherwise, &xs, &around),
+                };
+                let more = 12i64.checked_div(rest).unwrap_or(0);
+                xs.iter_mut().for_each(|x| *x += more);
             }
         }
     }

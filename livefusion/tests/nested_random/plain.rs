@@ -167,6 +167,13 @@ pub fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 }
                 now.iter().map(|x| reduce(x + times as i64)).collect()
             }
+            Choice(m, [then, otherwise]) => match sum % m {
+                0 => plain(&at, then)?.into_iter().map(reduce).collect(),
+                rest => {
+                    let all = plain(&at, otherwise)?.into_iter();
+                    all.map(|x| reduce(x + 12 / rest)).collect()
+                }
+            },
         };
     }
     Some(at)

@@ -343,6 +343,37 @@ fn loops_over_arrays() {
 }
 
 #[test]
+fn cond_untyped_form_is_the_typed_one_and_checks_its_sides() {
+    let xs = Array::from(vec![3i64, 1, 2]);
+    let (n, m) = (xs.sum(), xs.reshape((1, 3)));
+    let test = n.gt(5);
+    let then = [
+        xs.reverse().node().clone(),
+        m.node().clone(),
+        n.node().clone(),
+    ];
+    let other = [xs.node().clone(), m.transpose().node().clone()];
+    let other = [&other[..], &[xs.max().node().clone()]].concat();
+    let b = call("cond");
+    let ended = b.cond(test.node(), &then, &other);
+    let typed = test.cond((xs.reverse(), &m, &n), (&xs, m.transpose(), xs.max()));
+    same(&ended[0], typed.0.node());
+    same(&ended[1], typed.1.node());
+    same(&ended[2], typed.2.node());
+    let wanted = "a delayed bool";
+    let wrong = b.cond(xs.node(), &then, &other);
+    mistake(&wrong[0], "cond", wanted, "i64 of rank 1 from `manifest`");
+    let wrong = b.cond(test.node(), &then, &other[..2]);
+    mistake(&wrong[2], "cond", "two sides of 3 values", "2");
+    let wrong = b.cond(test.node(), &then[..1], &[n.node().clone()]);
+    let wanted = "sides of one type and rank, as i64 of rank 1 from `reverse`";
+    mistake(&wrong[0], "cond", wanted, "i64 of rank 0 from `sum`");
+    let broken = call("sum").sum(Array::from(vec![true]).node());
+    let wrong = b.cond(test.node(), std::slice::from_ref(&broken), &other[2..]);
+    mistake(&wrong[0], "sum", NUMBERS, "bool");
+}
+
+#[test]
 fn mistakes_in_loops_over_arrays() {
     let xs = Array::from(vec![1i64, 2, 3]);
     let start = [xs.node().clone()];

@@ -15,6 +15,9 @@ impl Builder {
     pub fn looped(self, of: &Arc<ArrayLoop>, component: u32, types: &[Ty], rank: u8) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         of.start.iter().chain(&of.step).for_each(|n| d.inherit(n));
+        // A length of the start that no step changes.
+        let known = |all: &[Arc<Node>]| all.get(component as usize).and_then(|n| n.known_len());
+        d.len = known(&of.start).filter(|len| known(&of.step) == Some(*len));
         d.apart(
             ExternalPart::Loop(of.clone()),
             component,

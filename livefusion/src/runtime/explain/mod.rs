@@ -168,7 +168,7 @@ pub struct ExplainedExternal {
     pub inputs: Explanation,
 }
 
-/// Describes a [loop over arrays](crate::iterate).
+/// Describes a [loop over arrays](crate::iterate), or a side of a choice.
 ///
 /// The explanation does not run it. Its state is assumed to keep its initial lengths. Lengths that
 /// are known only at run time are explained as unknown.
@@ -186,6 +186,8 @@ pub struct ExplainedArrayLoop {
     pub captured: Explanation,
     /// The program of each step.
     pub step: Explanation,
+    /// Whether it is a side of a choice, which takes at most one step.
+    pub is_side: bool,
 }
 
 /// Describes a combinator in a loop.

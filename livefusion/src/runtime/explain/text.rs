@@ -70,11 +70,15 @@ impl Display for Explanation {
 impl Display for ExplainedArrayLoop {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let (name, loc) = (self.name, short(self.loc));
-        writeln!(f, "{name} at {loc}, runs first:")?;
+        let (when, begin, step) = match self.is_side {
+            true => ("a side, runs first if it is chosen", "its test", "the side"),
+            false => ("runs first", "its start", "each step"),
+        };
+        writeln!(f, "{name} at {loc}, {when}:")?;
         for (what, part) in [
-            ("its start", &self.start),
+            (begin, &self.start),
             ("its captures", &self.captured),
-            ("each step", &self.step),
+            (step, &self.step),
         ] {
             show_part(f, what, part)?;
         }
