@@ -2,6 +2,8 @@
 
 #[path = "nested/around.rs"]
 mod around;
+#[path = "nested/choices.rs"]
+mod choices;
 #[path = "nested/combinators.rs"]
 mod combinators;
 #[path = "nested/ends.rs"]
@@ -59,6 +61,28 @@ where
         alone
     );
     all()
+}
+
+fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// Asserts that the closure on all segments equals the closure on each alone, on every engine.
+fn each_engine<T, U>(rows: &[Vec<T>], f: impl Fn(Array<T>) -> Array<U>)
+where
+    T: Elt + Clone,
+    U: Elt + PartialEq + Debug,
+{
+    let alone = arrays(rows, &f).to_vecs().expect("of all rows");
+    let lens: Vec<u64> = alone.iter().map(|r| r.len() as u64).collect();
+    for engine in engines() {
+        let all = Segmented::from_vecs(rows.to_vec()).map_segments(&f);
+        let (lengths, data) = (all.lengths(), all.data())
+            .force_with(&engine)
+            .expect("of all rows");
+        assert_eq!(lengths, lens[..]);
+        assert_eq!(data.into_vec().expect("the elements"), alone.concat());
+    }
 }
 
 fn scalars<T, U>(rows: &[Vec<T>], f: impl Fn(Array<T>) -> Array<U, Ix0>) -> Array<U>

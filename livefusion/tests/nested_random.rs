@@ -6,7 +6,7 @@ mod plain;
 use livefusion::prelude::*;
 use livefusion::{Clustering, Engine};
 use livefusion_interp::InterpBackend;
-use plain::plain;
+use plain::each;
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, TestCaseError, prop, prop_assert_eq, prop_oneof, proptest,
 };
@@ -362,15 +362,6 @@ fn check(
     let totals: Vec<i64> = expected.iter().map(|r| r.iter().sum()).collect();
     prop_assert_eq!(&sums[..], &totals[..]);
     Ok(())
-}
-
-/// The results of all rows; none for an error. A mistake that is the same for all rows is one
-/// without rows, too.
-fn each(rows: &[Vec<i64>], steps: &[Step]) -> Option<Vec<Vec<i64>>> {
-    if rows.is_empty() {
-        plain(&[1, 2], steps)?;
-    }
-    rows.iter().map(|r| plain(r, steps)).collect()
 }
 
 /// The interpreter with a loop for each combinator.

@@ -55,9 +55,10 @@ impl ArrayLoop {
         self.start.iter().chain([first])
     }
 
-    /// Returns whether it takes at most one step, since the test of the next one is false.
+    /// Returns whether it takes at most one step.
     ///
-    /// Such a loop is a side of a choice. All work of the side belongs to the step.
+    /// The test of its second step is false. Such a loop is a side of a choice. All work of the
+    /// side belongs to the step.
     pub fn is_side(&self) -> bool {
         let test = match self.ends {
             Ends::After(_) => None,

@@ -10,7 +10,7 @@ mod recover;
 mod sides;
 
 pub(crate) use captures::varying;
-pub(crate) use sides::SharedWork;
+pub(crate) use sides::CommonWork;
 
 use crate::array::{Array, IntoLen, Ix0, Rank, extent};
 use crate::ast::{After, ArrayLoop, Axis, Builder, Ends, Node, next_number, show_node, show_types};
@@ -349,7 +349,7 @@ fn unfit(
 /// tuple of up to 6 of these. A number becomes a delayed scalar.
 #[diagnostic::on_unimplemented(
     message = "neither a loop over arrays nor a side of `cond` can be made of `{Self}`",
-    note = "give an array, segments, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of up to 6 of these",
+    note = "give an array, segments, a delayed scalar, a reference to one, a number, a `bool`, or a tuple of these",
     note = "of another value make a delayed scalar: `Array::scalar(x)`"
 )]
 pub trait Start {

@@ -84,15 +84,15 @@ impl<'a> Below<'a> {
 
 /// The work that sides of choices share with the program around them. It is done before the choice.
 #[derive(Default)]
-pub(crate) struct SharedWork {
+pub(crate) struct CommonWork {
     /// The nodes of each side, by its address.
     of_sides: FxHashMap<usize, Vec<Arc<Node>>>,
 }
 
-impl SharedWork {
+impl CommonWork {
     /// Finds the shared work in the program of these roots. Nodes that are there need no work.
-    pub(crate) fn below(roots: &[Arc<Node>], is_there: &dyn Fn(&Arc<Node>) -> bool) -> SharedWork {
-        let mut shared = SharedWork::default();
+    pub(crate) fn below(roots: &[Arc<Node>], is_there: &dyn Fn(&Arc<Node>) -> bool) -> CommonWork {
+        let mut shared = CommonWork::default();
         let sides = pending_sides(roots, is_there);
         if sides.is_empty() {
             return shared;
@@ -148,7 +148,7 @@ fn pending_sides<'a>(
     sides
 }
 
-/// The nodes that a program computes whatever its choices are, and however many steps it takes.
+/// The nodes that a program computes for any choices and any number of steps.
 fn needed(roots: &[Arc<Node>], is_there: &dyn Fn(&Arc<Node>) -> bool) -> FxHashSet<*const Node> {
     let mut needed = FxHashSet::default();
     let mut stack: Vec<&Arc<Node>> = roots.iter().collect();

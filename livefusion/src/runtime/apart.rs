@@ -9,7 +9,7 @@ use super::parallel::called;
 use super::program::cancelled;
 use crate::ast::{After, Buffer, External, ExternalPart, Node, Threads, Value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::iterate::{SharedWork, waits};
+use crate::iterate::{CommonWork, waits};
 use livefusion_backend::process;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub fn run_apart(
     roots: &[Arc<Node>],
     varies: &FxHashSet<*const Node>,
 ) -> Result<()> {
-    let shared = SharedWork::below(roots, &|_| false);
+    let shared = CommonWork::below(roots, &|_| false);
     for node in waiting(roots, &shared) {
         if let After::Apart(of, result) = &node.after
             && !varies.contains(&Arc::as_ptr(node))
@@ -49,14 +49,14 @@ pub fn run_apart(
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 pub fn external_parts(roots: &[Arc<Node>]) -> Vec<Arc<Node>> {
-    let shared = SharedWork::below(roots, &|_| false);
+    let shared = CommonWork::below(roots, &|_| false);
     let parts = waiting(roots, &shared).into_iter();
     let is_result = |n: &&Arc<Node>| matches!(n.after, After::Apart(..));
     parts.filter(is_result).cloned().collect()
 }
 
 /// Lists all nodes below these that wait for external parts, producers first.
-fn waiting<'a>(roots: &'a [Arc<Node>], shared: &'a SharedWork) -> Vec<&'a Arc<Node>> {
+fn waiting<'a>(roots: &'a [Arc<Node>], shared: &'a CommonWork) -> Vec<&'a Arc<Node>> {
     let mut all = Vec::new();
     if roots.iter().any(|n| n.error.is_some()) {
         return all;

@@ -10,7 +10,7 @@ use super::iterate::{Spare, turns, word};
 use super::part::{Available, ProgramPart, length_of};
 use crate::ast::{After, ArrayLoop, ExternalPart, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::iterate::{SharedWork, varying, waits};
+use crate::iterate::{CommonWork, varying, waits};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -90,7 +90,7 @@ impl Prepared {
     ) -> Result<Prepared> {
         let mut given = Available::new(&inputs);
         let mut apart = Vec::new();
-        let work = SharedWork::below(&roots, &|node| given.place(node, given.len()).is_some());
+        let work = CommonWork::below(&roots, &|node| given.place(node, given.len()).is_some());
         for (of, results) in apart_below(&roots, &given, &work)? {
             let known = given.len();
             let shared = work.of(&of).to_vec();
@@ -383,7 +383,7 @@ fn last_uses(
     apart: &[PreparedApart],
     last: &ProgramPart,
     given: &Available,
-    shared: &SharedWork,
+    shared: &CommonWork,
 ) -> Vec<Option<usize>> {
     let mut uses: Vec<Option<usize>> = vec![Some(0); given.len()];
     for (at, one) in apart.iter().enumerate() {
@@ -411,7 +411,7 @@ fn last_uses(
 /// Lists the pending external parts below these nodes, producers first.
 ///
 /// Errors: the error of a node below.
-fn apart_below(roots: &[Arc<Node>], given: &Available, shared: &SharedWork) -> Result<Vec<Ended>> {
+fn apart_below(roots: &[Arc<Node>], given: &Available, shared: &CommonWork) -> Result<Vec<Ended>> {
     let mut apart: Vec<Ended> = Vec::new();
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();

@@ -28,7 +28,7 @@ pub fn rows() -> livefusion::Result<Vec<Row>> {
         "x > 0 ? (x, y)" => xs.zip_with(&ys, |x, y| x.gt(0.0).cond(x, y)), "in closures";
         "while p f x" => xs.map(|x| while_loop(x, |y| y.lt(100.0), |y| 2.0 * y + 10.0)), "in closures; `iterate` counts";
         "awhile (the . any (> 1)) (map (/ 2)) m" => iterate_while(&m, |m| m.any(|x| x.gt(1.0)), |m| m.map(|x| x / 2.0)), "each step is one program; `iterate_n` counts";
-        "acond (the (sum xs) > 0) xs (reverse xs)" => xs.sum().gt(0.0).cond(&xs, xs.reverse()), "only the chosen side runs";
+        "acond (the (sum xs) > 0) xs (reverse xs)" => xs.sum().gt(0.0).cond(&xs, xs.reverse()), "only one side runs";
         "reshape (I2 2 6) m" => m.reshape((2, 6)), "";
         "flatten m" => m.flatten(), "";
         "replicate (Z_ ::. 3 ::. All_) row" => row.broadcast((3, ..)), "`..` for `All`";

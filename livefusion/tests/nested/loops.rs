@@ -2,28 +2,6 @@
 
 use super::*;
 
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-/// Asserts that the closure on all segments equals the closure on each alone, on every engine.
-fn each_engine<T, U>(rows: &[Vec<T>], f: impl Fn(Array<T>) -> Array<U>)
-where
-    T: Elt + Clone,
-    U: Elt + PartialEq + Debug,
-{
-    let alone = arrays(rows, &f).to_vecs().expect("of all rows");
-    let lens: Vec<u64> = alone.iter().map(|r| r.len() as u64).collect();
-    for engine in engines() {
-        let all = Segmented::from_vecs(rows.to_vec()).map_segments(&f);
-        let (lengths, data) = (all.lengths(), all.data())
-            .force_with(&engine)
-            .expect("of all rows");
-        assert_eq!(lengths, lens[..]);
-        assert_eq!(data.into_vec().expect("the elements"), alone.concat());
-    }
-}
-
 #[test]
 fn loop_in_rows__lengths_stay__gives_a_matrix() {
     let m = Array::from([[1i64, 2, 3], [4, 5, 6]]);
@@ -393,50 +371,6 @@ fn sort_by_in_segments__is_the_sort_of_each_segment() {
     let m = Array::from([[3i64, 1, 2], [0, 5, 4]]);
     let sorted = m.map_rows(|r| r.sort_by(|x, y| x.gt(y)));
     assert_eq!(sorted.force().unwrap(), [[3, 2, 1], [5, 4, 0]]);
-}
-
-#[test]
-fn cond_in_segments__each_chooses__runs_only_its_side() {
-    // A division by zero, a read behind the end, and lengths that differ.
-    each_engine(&ints(), |r| {
-        let n = r.len().map(|n| n.cast::<i64>());
-        let mean = n.gt(0).cond(r.sum() / &n, -1);
-        let first = n.gt(0).cond(r.at(0), 7);
-        let longer = n.gt(2).cond(
-            r.sort().append(&r),
-            r.filter(|x| x.gt(0)).scan(1, |a, b| a + b),
-        );
-        longer.map(|x| x * 100 + &mean * 10 + &first)
-    });
-    // A side without a program, and tuples.
-    each_engine(&ints(), |r| {
-        let (xs, k) = r.sum().gt(5).cond((&r.reverse(), &r.max()), (&r, 3));
-        let same = r.sum().gt(9).cond(r.scan(0, |a, b| a + b), &r);
-        xs.zip(&same).map(|(x, y)| x * 10 + y + &k)
-    });
-    // A test that is the same for all, and choices within loops and within sides.
-    let five = Array::from(vec![5i64]).sum();
-    each_engine(&ints(), |r| {
-        let turned = five.gt(4).cond(r.reverse(), r.sort());
-        iterate_n(r.len().map(|n| n % 3), &turned, |xs| {
-            let total = xs.sum();
-            let inner = total.gt(3).cond(xs.map(|x| x - 1), xs.append(&r.take(1)));
-            let even = total.map(|t| (t % 2).eq(0));
-            even.cond(
-                iterate_n(2, &inner, |ys| ys.scan(0, |a, b| (a + b) % 9)),
-                inner.sort(),
-            )
-        })
-    });
-    // Rows of a matrix.
-    let m = Array::from([[3i64, 1, 2], [0, 5, 4], [0, 0, 1]]);
-    for engine in engines() {
-        let sorted = m.map_rows(|r| r.first().gt(0).cond(r.sort(), r.scan(0, |a, b| a + b)));
-        assert_eq!(
-            sorted.force_with(&engine).unwrap(),
-            [[1, 2, 3], [0, 5, 9], [0, 0, 1]]
-        );
-    }
 }
 
 /// The largest elements of each row, also with more wanted than there are.

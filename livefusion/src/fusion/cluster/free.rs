@@ -9,7 +9,7 @@ use crate::sharing::{Graph, GraphNode, NodeId};
 /// store. None of them may be a memory access, a scalar loop or a transcendental function.
 const FREE_OPERATORS: usize = 6;
 
-/// Returns, per node, whether every consuming loop recomputes it.
+/// Returns for each node whether every consuming loop recomputes it.
 ///
 /// A node that must be in memory is computed once, in a loop.
 pub fn free_generators(graph: &Graph, inlining: &Inlining) -> Vec<bool> {

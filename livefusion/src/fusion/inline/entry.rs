@@ -6,8 +6,10 @@ use crate::sharing::{Graph, NodeId};
 /// The maximal number of terms of such a scalar. Each chunk of its loop computes it anew.
 const MOST_TERMS: usize = 16;
 
-/// Returns, per node, whether it is a cheap scalar of operands that are there before the program:
-/// arrays in memory, their lengths, and other such scalars.
+/// Returns for each node whether it is a scalar at the entry of its loop.
+///
+/// Such a scalar is cheap, and its operands are there before the program: arrays in memory, their
+/// lengths, and other such scalars.
 pub fn scalars_at_entry(graph: &Graph, in_no_loop: &[bool]) -> Vec<bool> {
     let mut at_entry = vec![false; graph.nodes.len()];
     for id in graph.ids() {
