@@ -9,7 +9,7 @@ use std::mem::{Discriminant, discriminant};
 
 /// Locates the computation of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Placed {
+pub enum Place {
     /// In memory before the program starts.
     Input,
     /// In each loop that uses it. Recomputing is cheaper than storing.
@@ -28,7 +28,7 @@ pub struct Call {
     /// Its source location.
     pub loc: Loc,
     /// The place of its first computation.
-    pub place: Placed,
+    pub place: Place,
     /// The later loops that rematerialise it or parts of it.
     pub remat: Vec<usize>,
     /// Element types and length, if known: `f64[100]`.
@@ -114,9 +114,9 @@ impl Calls {
                 remat: remat.remove(&id).unwrap_or_default(),
                 // The last node is the call's result.
                 shape: node.show_shape(),
-                is_inlined: place != Placed::Input && plan.loop_of[id.index()].is_none(),
+                is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
                 is_result: results.contains(&id),
-                kept: EarlierForce::of(node).filter(|_| place == Placed::Input),
+                kept: EarlierForce::of(node).filter(|_| place == Place::Input),
                 nodes: vec![id],
             });
             kinds.push(Kinds::from_iter([discriminant(&node.kind)]));
@@ -176,7 +176,7 @@ impl Calls {
     fn is_one(&self, plan: &Plan, part: usize, whole: usize) -> bool {
         let (a, b) = (&self.all[part], &self.all[whole]);
         let in_no_loop = a.nodes.iter().all(|n| plan.loop_of[n.index()].is_none());
-        if a.place == Placed::Input
+        if a.place == Place::Input
             || (a.loc, a.place) != (b.loc, b.place)
             || a.name != b.name && !in_no_loop
         {
@@ -255,7 +255,7 @@ impl Calls {
 
     fn in_loop(&self, call: usize) -> Option<User> {
         match self.all[call].place {
-            Placed::Loop(l) => Some(User::InLoop(l)),
+            Place::Loop(l) => Some(User::InLoop(l)),
             _ => None,
         }
     }
@@ -263,8 +263,8 @@ impl Calls {
     fn crosses(&self, from: usize, to: usize) -> bool {
         let (from, to) = (&self.all[from], &self.all[to]);
         let elsewhere = |l: usize| !from.loops().any(|made| made == l);
-        matches!(from.place, Placed::Loop(_))
-            && (to.place == Placed::Free || to.loops().any(elsewhere))
+        matches!(from.place, Place::Loop(_))
+            && (to.place == Place::Free || to.loops().any(elsewhere))
     }
 }
 
@@ -278,7 +278,7 @@ impl Call {
     /// Lists the loops that compute it.
     pub fn loops(&self) -> impl Iterator<Item = usize> {
         let first = match self.place {
-            Placed::Loop(l) => Some(l),
+            Place::Loop(l) => Some(l),
             _ => None,
         };
         first.into_iter().chain(self.remat.iter().copied())
@@ -332,7 +332,7 @@ fn because(graph: &Graph, crossing: &Crossing) -> String {
 }
 
 /// Returns the place and first loop of every node that is computed, or in memory and used.
-fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Placed>>, Vec<Option<usize>>) {
+fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>) {
     let mut first_loops = plan.loop_of.clone();
     let mut used: Vec<Option<UsePlace>> = vec![None; graph.nodes.len()];
     for r in &graph.roots {
@@ -345,13 +345,13 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Placed>>, Vec<Option<usize>
         let entry = &graph.nodes[id.index()];
         let node = &entry.node;
         let place = match plan.loop_of[id.index()] {
-            Some(l) => Some(Placed::Loop(l)),
+            Some(l) => Some(Place::Loop(l)),
             None if used[id.index()].is_none() => None,
-            None if entry.leaf => Some(Placed::Input),
+            None if entry.leaf => Some(Place::Input),
             None if node.kind.facts().names() => None,
             None => match used[id.index()] {
                 Some(UsePlace::In(place)) => Some(place),
-                _ => Some(Placed::Free),
+                _ => Some(Place::Free),
             },
         };
         places[id.index()] = place;
@@ -377,6 +377,6 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Placed>>, Vec<Option<usize>
 /// The places of a node's uses.
 #[derive(Clone, Copy)]
 enum UsePlace {
-    In(Placed),
+    In(Place),
     Several,
 }
