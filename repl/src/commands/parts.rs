@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Holds the time and the traffic of a part.
-pub struct Part {
+pub struct TimedPart {
     name: String,
     time: Duration,
     traffic: Traffic,
@@ -20,10 +20,10 @@ pub struct Part {
     in_steps: bool,
 }
 
-impl Part {
+impl TimedPart {
     /// A part with this traffic.
-    fn new(name: &str, time: Duration, traffic: Traffic) -> Part {
-        Part {
+    fn new(name: &str, time: Duration, traffic: Traffic) -> TimedPart {
+        TimedPart {
             name: name.to_string(),
             time,
             traffic,
@@ -35,16 +35,16 @@ impl Part {
 /// Holds the loops of a computation and its external parts in order.
 pub struct Parts {
     /// All loops between external parts.
-    loops: Part,
+    loops: TimedPart,
     /// The external parts.
-    external: Vec<Part>,
+    external: Vec<TimedPart>,
 }
 
 impl Parts {
     /// Computes nodes part by part.
     pub fn run(s: &Session, engine: &Engine, nodes: &[Arc<Node>]) -> livefusion::Result<Parts> {
         let mut parts = Parts {
-            loops: Part::new("loops", Duration::ZERO, Traffic::default()),
+            loops: TimedPart::new("loops", Duration::ZERO, Traffic::default()),
             external: Vec::new(),
         };
         for node in external_parts(nodes) {
@@ -81,9 +81,9 @@ impl Parts {
             },
         };
         let in_steps = steps.is_some();
-        self.external.push(Part {
+        self.external.push(TimedPart {
             in_steps,
-            ..Part::new(of.name(), time, traffic)
+            ..TimedPart::new(of.name(), time, traffic)
         });
         Ok(())
     }
