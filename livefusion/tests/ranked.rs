@@ -14,6 +14,8 @@ mod folds;
 mod loops;
 #[path = "ranked/parts.rs"]
 mod parts;
+#[path = "ranked/planes.rs"]
+mod planes;
 #[path = "ranked/random.rs"]
 mod random;
 #[path = "ranked/rewrites.rs"]

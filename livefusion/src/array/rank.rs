@@ -33,6 +33,10 @@ pub trait Rank:
     const NAME: &'static str;
     /// Names the type of a forced result: a value, or a [`Manifest`].
     type Out<T: Elt>;
+    /// Names the rank with one axis more.
+    type Larger: Dim;
+    /// Names the rank with the axes of `R` and these.
+    type With<R: Rank>: Rank;
     /// Tests if an array with this many axes has this rank.
     fn fits(rank: u8) -> bool {
         rank == Self::RANK
@@ -75,8 +79,6 @@ pub trait Dim: Rank {
     type Lens;
     /// Names the rank with one axis less.
     type Smaller: Rank;
-    /// Names the rank with one axis more.
-    type Larger: Multi;
     /// Builds an index from its parts.
     fn index(parts: &[Field]) -> Self::Index;
     /// Builds a signed index from its parts.
@@ -105,6 +107,8 @@ impl Rank for Ix0 {
     const RANK: u8 = 0;
     const NAME: &'static str = "Ix0";
     type Out<T: Elt> = T;
+    type Larger = Ix1;
+    type With<R: Rank> = R;
     fn take<T: Elt>(_: &Node, values: &mut dyn Iterator<Item = Value>) -> Result<T> {
         match next(values)? {
             Value::Scalar(fields) if fields.len() == T::FIELDS as usize => {
@@ -145,6 +149,8 @@ macro_rules! ranks {
             const RANK: u8 = $n;
             const NAME: &'static str = $name;
             type Out<T: Elt> = Manifest<T, $D>;
+            type Larger = $Larger;
+            type With<R: Rank> = <<$Smaller as Rank>::With<R> as Rank>::Larger;
             fn take<T: Elt>(
                 node: &Node,
                 values: &mut dyn Iterator<Item = Value>,
@@ -162,7 +168,6 @@ macro_rules! ranks {
             type Counts = [usize; $n];
             type Lens = [Array<u64, Ix0>; $n];
             type Smaller = $Smaller;
-            type Larger = $Larger;
             fn index(parts: &[Field]) -> Self::Index {
                 ($(part(parts, $k)),*)
             }
@@ -228,6 +233,8 @@ impl Rank for IxDyn {
     const RANK: u8 = 1;
     const NAME: &'static str = "IxDyn";
     type Out<T: Elt> = Manifest<T, IxDyn>;
+    type Larger = IxDyn;
+    type With<R: Rank> = IxDyn;
     fn fits(rank: u8) -> bool {
         rank > 0
     }
@@ -248,7 +255,6 @@ impl Dim for IxDyn {
     type Counts = Vec<usize>;
     type Lens = Vec<Array<u64, Ix0>>;
     type Smaller = IxDyn;
-    type Larger = IxDyn;
     fn index(parts: &[Field]) -> Vec<Exp<u64>> {
         (0..parts.len()).map(|k| part(parts, k)).collect()
     }

@@ -357,8 +357,21 @@ impl Lift {
         outer: &Arc<Node>,
         inner: &Arc<Node>,
     ) -> Rows {
+        let lifted = self.lifted(data);
+        // Rows of rows: one check for all segments.
+        if let Lifted::Rows(Rows { lengths, data }) = &lifted
+            && let Some(all) = Axis::of_rows(lengths)
+            && let Some(both) = Axis::of_both(outer, inner)
+        {
+            let sizes = [builder.size(&both), all];
+            let zero = self.checked_zero(builder, &sizes, Assert::Fills);
+            return Rows {
+                lengths: lengths.clone(),
+                data: zero.map_or(data.clone(), |zero| masked_by(builder, data, &zero)),
+            };
+        }
         let total = self.total(builder, outer, inner);
-        let rows = match self.lifted(data) {
+        let rows = match lifted {
             Lifted::Rows(rows) => rows,
             same => {
                 let data = self.aligned(builder, &same, &total);

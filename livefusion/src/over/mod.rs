@@ -27,7 +27,7 @@ pub(crate) use moments::{Statistic, as_pair, corrected, float, pairs, pairs_in_o
 pub use reduce::Summed;
 pub(crate) use reduce::{NUMBERS, by, number, one, step_of};
 
-use crate::array::{Array, Dim, Rank};
+use crate::array::{Array, Dim, Ix1, Rank};
 use crate::ast::Node;
 use crate::elt::Elt;
 use crate::ranked::Without;
@@ -119,12 +119,15 @@ mod sealed {
 pub trait Axes<D: Dim>: sealed::Sealed + Clone {
     /// Names the rank without these axes.
     type Rest: Rank;
+    /// Names the rank of these axes alone.
+    type Named: Dim;
     /// Returns the axes as a slice.
     fn axes(&self) -> &[usize];
 }
 
 impl<D: Dim> Axes<D> for usize {
     type Rest = D::Smaller;
+    type Named = Ix1;
     fn axes(&self) -> &[usize] {
         std::slice::from_ref(self)
     }
@@ -132,6 +135,7 @@ impl<D: Dim> Axes<D> for usize {
 
 impl<const K: usize, D: Without<K>> Axes<D> for [usize; K] {
     type Rest = D::Rest;
+    type Named = D::Named;
     fn axes(&self) -> &[usize] {
         self
     }

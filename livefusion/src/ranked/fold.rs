@@ -44,27 +44,31 @@ impl Builder {
 pub trait Without<const K: usize>: Dim {
     /// Names the remaining rank.
     type Rest: Rank;
+    /// Names the rank of the other axes, [`Ix1`] if there are none.
+    type Named: Dim;
 }
 
 macro_rules! without {
-    ($($D:ident: $($k:literal $R:ident),*;)*) => {$($(
+    ($($D:ident: $($k:literal $R:ident $N:ident),*;)*) => {$($(
         impl Without<$k> for $D {
             type Rest = $R;
+            type Named = $N;
         }
     )*)*};
 }
 
 without! {
-    Ix1: 0 Ix1, 1 Ix0;
-    Ix2: 0 Ix2, 1 Ix1, 2 Ix0;
-    Ix3: 0 Ix3, 1 Ix2, 2 Ix1, 3 Ix0;
-    Ix4: 0 Ix4, 1 Ix3, 2 Ix2, 3 Ix1, 4 Ix0;
-    Ix5: 0 Ix5, 1 Ix4, 2 Ix3, 3 Ix2, 4 Ix1, 5 Ix0;
-    Ix6: 0 Ix6, 1 Ix5, 2 Ix4, 3 Ix3, 4 Ix2, 5 Ix1, 6 Ix0;
+    Ix1: 0 Ix1 Ix1, 1 Ix0 Ix1;
+    Ix2: 0 Ix2 Ix1, 1 Ix1 Ix1, 2 Ix0 Ix2;
+    Ix3: 0 Ix3 Ix1, 1 Ix2 Ix1, 2 Ix1 Ix2, 3 Ix0 Ix3;
+    Ix4: 0 Ix4 Ix1, 1 Ix3 Ix1, 2 Ix2 Ix2, 3 Ix1 Ix3, 4 Ix0 Ix4;
+    Ix5: 0 Ix5 Ix1, 1 Ix4 Ix1, 2 Ix3 Ix2, 3 Ix2 Ix3, 4 Ix1 Ix4, 5 Ix0 Ix5;
+    Ix6: 0 Ix6 Ix1, 1 Ix5 Ix1, 2 Ix4 Ix2, 3 Ix3 Ix3, 4 Ix2 Ix4, 5 Ix1 Ix5, 6 Ix0 Ix6;
 }
 
 impl<const K: usize> Without<K> for IxDyn {
     type Rest = IxDyn;
+    type Named = IxDyn;
 }
 
 /// Computes one element of these types for each fold along axes.

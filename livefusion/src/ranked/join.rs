@@ -2,7 +2,7 @@
 
 use super::axes::sum;
 use super::make::{IndexedElement, agreed, axis_of, built, computed, shaped};
-use crate::array::{Array, Dim, Multi, Part, nodes_of};
+use crate::array::{Array, Dim, Part, nodes_of};
 use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
@@ -116,10 +116,7 @@ pub fn concatenate<T: Elt, D: Dim>(
 pub fn stack<T: Elt, D: Dim>(
     axis: usize,
     arrays: impl IntoIterator<Item = impl Part<T, D>>,
-) -> Array<T, D::Larger>
-where
-    D::Larger: Multi,
-{
+) -> Array<T, D::Larger> {
     let builder = Builder::named("stack");
     Array::checked(builder, builder.stack(axis, &nodes_of(arrays)))
 }

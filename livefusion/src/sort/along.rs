@@ -30,7 +30,7 @@ impl Builder {
         axis: usize,
         of: fn(Builder, &Arc<Node>) -> Arc<Node>,
     ) -> Arc<Node> {
-        let mut results = self.map_along(xs, axis, |row| vec![of(self, row)]);
+        let mut results = self.map_along(xs, &[axis], |row| vec![of(self, row)]);
         results.pop().unwrap_or_else(|| xs.clone())
     }
 }

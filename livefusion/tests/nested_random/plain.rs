@@ -144,6 +144,11 @@ pub fn plain(row: &[i64], steps: &[Step]) -> Option<Vec<i64>> {
                 };
                 at.iter().map(one).collect()
             }
+            Plane => {
+                let n = n as i64;
+                let column = |x| reduce(3 * n * x + sum + 4 * n * sum);
+                at.into_iter().map(column).collect()
+            }
             Meet if n != TABLE[0].len() => return None,
             Meet => {
                 let of = |row: &[i64; 2]| row.iter().zip(&at).map(|(x, y)| reduce(x * y)).sum();

@@ -2,7 +2,7 @@
 
 use super::{Combinator, F1, Kind, XS, row};
 use crate::eval::{Call, Form, Result, promote};
-use crate::value::{Array, Elt, Value};
+use crate::value::{Along, Array, Elt, Value};
 use livefusion::ast::{Builder, Field, Node};
 use livefusion::nested::OfAll;
 use loop_lang::{Const, Op, Ty};
@@ -15,9 +15,9 @@ pub static ROWS: &[Combinator] = &[
         let xs = c.array(0)?;
         rows_of(c, &xs, |b, xs, f| b.map_rows(xs, f))
     }),
-    row("map", &[Kind::Along, F1], "([[T]] along axis, [T] -> T or [T]) => [T] or [[T]]", "[[1, 2], [3, 4]].along(0).map(|column| column.scan(0, |a, b| a + b))", |c| {
-        let (xs, axis) = c.along(0)?;
-        rows_of(c, &xs, |b, xs, f| b.map_along(xs, axis, f))
+    row("map", &[Kind::Along, F1], "([[T]] along axes, [T] -> T or [T]) => [T] or [[T]]", "[[1, 2], [3, 4]].along(0).map(|column| column.scan(0, |a, b| a + b))", |c| {
+        let Along { array, axes } = c.along_axes(0)?;
+        rows_of(c, &array, |b, xs, f| b.map_along(xs, &axes, f))
     }),
     row("map_segments", &[Kind::Any, F1], "(segments, [T] -> T or [T]) => [T] or segments", "(ragged [[1, 2], [3]]).map_segments(|s| s.scan(0, |a, b| a + b))", map_segments),
     row("iterate_n", &[Kind::Count, Kind::Any, F1], "(n, S, S -> S) => S", "iterate_n(3, [1, 10], |xs| xs * 2)", iterate_n),

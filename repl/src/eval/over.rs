@@ -56,6 +56,18 @@ impl Elements {
 }
 
 impl Call<'_, '_> {
+    /// Returns an array along axes.
+    pub fn along_axes(&mut self, k: usize) -> Result<Along> {
+        match self.value(k) {
+            Value::Along(along) => Ok(along.clone()),
+            other => {
+                let message = format!("expected an array along axes, got {}", other.describe());
+                let note = "`m.along(0)` is one, `m.along((0, 1))` another";
+                Err(Box::new(Diagnostic::new(message, self.at(k)).note(note)))
+            }
+        }
+    }
+
     /// Returns an array along one axis.
     pub fn along(&mut self, k: usize) -> Result<(Array, usize)> {
         match self.value(k) {
