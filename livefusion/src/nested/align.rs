@@ -392,9 +392,7 @@ impl Lift {
             data: masked(builder, &rows.data, &checked),
         }
     }
-}
 
-impl Lift {
     /// Reads an array from its begin for each segment, cut into rows of one length. None for inner
     /// segments of other lengths.
     fn rows_again(

@@ -91,7 +91,7 @@ fn map_along_two_axes__any_closure__is_the_closure_of_each_plane() -> Result<()>
     each_plane(|m| m.along(0).scan(0, |a, b| a + b).along(1).cummax())?;
     each_plane(|m| m.along(1).sum().broadcast((2, ..)))?;
     each_plane(|m| m.slice((0.., ..)))?;
-    each_plane(|m| concatenate(1, &[m, &m.map(|x| -x)]))?;
+    each_plane(|m| concatenate(1, [m, &m.map(|x| -x)]))?;
     each_plane(|m| {
         m.stencil2(
             [Boundary::Wrap, Boundary::Clamp],

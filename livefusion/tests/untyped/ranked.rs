@@ -114,7 +114,7 @@ fn of_an_axis() -> Vec<(&'static str, Along)> {
             b.scan1_right(Domain::Along(x, &[k]), operator(Op::Add, Ty::I64))
         }),
         ("map", |b, x, k| {
-            let mut all = b.map_along(x, k, |row| vec![row.clone()]);
+            let mut all = b.map_along(x, &[k], |row| vec![row.clone()]);
             all.remove(0)
         }),
         ("select", |b, x, k| {
@@ -178,7 +178,7 @@ fn rows() {
     let (m, cube) = (matrix(), cube());
     for axis in 0..3 {
         let b = call("map");
-        let all = b.map_along(cube.node(), axis, |row| {
+        let all = b.map_along(cube.node(), &[axis], |row| {
             let total = b.sum(row);
             let turned = b.reverse_along(row, 0);
             vec![total, turned]
