@@ -11,10 +11,11 @@
 //! each root, and further ones for parts that iterate over a root again. Some parts cannot be
 //! computed in the loops of their family and are read from memory. Either the order forbids it, or
 //! the part iterates over the elements of an earlier part and would need the loop-carried values of
-//! that part.
+//! that part. A scan that only the later part consumes runs in the later phase alone.
 
 use super::cluster::PlannedLoop;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
+use super::sides::NodeUsers;
 use crate::ast::Kind;
 use crate::sharing::{Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -104,9 +105,13 @@ impl Families {
             .iter()
             .map(|(c, all)| (*c, all.as_slice()))
             .collect();
+        let users = match appends {
+            [] => return families,
+            _ => NodeUsers::of(graph),
+        };
         for (class, _) in appends.iter().rev() {
             if !families.of.contains_key(class) {
-                families.add(graph, rates, &alike, *class);
+                families.add((graph, &users), rates, &alike, *class);
             }
         }
         families.positions = vec![0; families.slots];
@@ -136,12 +141,19 @@ impl Families {
         self.family(root) == self.family(other) && order.is_some_and(|(root, other)| root < other)
     }
 
-    fn add(&mut self, graph: &Graph, rates: &mut Rates, alike: &Alike<'_>, class: ClassId) {
+    fn add(
+        &mut self,
+        (graph, users): (&Graph, &NodeUsers),
+        rates: &mut Rates,
+        alike: &Alike<'_>,
+        class: ClassId,
+    ) {
         let parts = |n: &NodeId| graph.nodes[n.index()].inputs.iter().copied();
         let mut all = alike_of(alike, class).iter().flat_map(parts);
         let known = all.find_map(|part| self.of.get(&top_of(rates, part)?).copied());
         let family = known.unwrap_or_else(|| rates.new_class(ClassKind::Phases));
         let mut adding = Adding {
+            users,
             family,
             at: 0,
             used: FxHashSet::default(),
@@ -200,7 +212,7 @@ impl Families {
         &mut self,
         graph: &Graph,
         rates: &Rates,
-        adding: &mut Adding,
+        adding: &mut Adding<'_>,
         (parts, top): (&[NodeId], ClassId),
     ) -> (usize, bool) {
         let family = self.of.get(&top).copied();
@@ -219,14 +231,14 @@ impl Families {
             self.first.insert(top, slot);
             return (slot, true);
         }
-        let is_elementwise = |part: &NodeId| is_elementwise(graph, rates, *part);
-        let is_recomputed = family == Some(adding.family) && parts.iter().all(is_elementwise);
-        (self.new_slot(adding), is_recomputed)
+        let computed =
+            family == Some(adding.family) && runs_again(graph, rates, adding.users, parts);
+        (self.new_slot(adding), computed)
     }
 
     /// Advances past the slots of an append with slots. Returns false if they are of another
     /// family, before the last added slot, or in use already.
-    fn passes(&self, rates: &Rates, adding: &mut Adding, append: ClassId) -> bool {
+    fn passes(&self, rates: &Rates, adding: &mut Adding<'_>, append: ClassId) -> bool {
         let at = |slot: Option<usize>| self.position(adding.family, slot?);
         let [first, last] = [false, true].map(|last| at(self.end(rates, append, last)));
         let (Some(first), Some(last)) = (first, last) else {
@@ -256,7 +268,7 @@ impl Families {
         self.orders.get(&family)?.iter().position(|s| *s == slot)
     }
 
-    fn new_slot(&mut self, adding: &mut Adding) -> usize {
+    fn new_slot(&mut self, adding: &mut Adding<'_>) -> usize {
         let slot = self.slots;
         self.slots += 1;
         let order = self.orders.entry(adding.family).or_default();
@@ -445,7 +457,8 @@ fn alike_of<'a>(alike: &Alike<'a>, class: ClassId) -> &'a [NodeId] {
 }
 
 /// The place in a family's order where the parts of an append are added.
-struct Adding {
+struct Adding<'u> {
+    users: &'u NodeUsers,
     family: ClassId,
     /// The slot before which the next one is inserted.
     at: usize,
@@ -494,16 +507,18 @@ fn behind<A: Iterator<Item = NodeId>>(
     seen
 }
 
-/// Whether a part is computed elementwise from memory, so that it can be recomputed.
-fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
+/// Whether the loop may run over a root again for these parts. Their elementwise producers are
+/// recomputed. Scans carry values, so they must have no consumers but the parts.
+fn runs_again(graph: &Graph, rates: &Rates, users: &NodeUsers, parts: &[NodeId]) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-    let mut stack = vec![part];
+    let mut stack = parts.to_vec();
     while let Some(n) = stack.pop() {
         let node = &graph.nodes[n.index()];
         if node.leaf || !seen.insert(n) {
             continue;
         }
-        let in_step = node.node.kind.facts().elementwise && rates.sides(n).is_none();
+        let facts = node.node.kind.facts();
+        let in_step = facts.elementwise && rates.sides(n).is_none() || is_scan(graph, n);
         let plain = |mut class: ClassId| loop {
             match rates.kind(class) {
                 ClassKind::Root => return true,
@@ -518,5 +533,23 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
         // The producer of the array that a generator counts belongs to it.
         stack.extend(indexed_array(graph, n));
     }
-    true
+    let mut nodes: Vec<NodeId> = seen.iter().copied().collect();
+    nodes.sort_unstable();
+    let mut carried: FxHashSet<NodeId> = FxHashSet::default();
+    nodes.into_iter().all(|n| {
+        let mut inputs = graph.nodes[n.index()].inputs.iter();
+        if !is_scan(graph, n) && !inputs.any(|input| carried.contains(input)) {
+            return true;
+        }
+        carried.insert(n);
+        let is_append = |user: NodeId| matches!(graph.node(user).kind, Kind::Append);
+        let appends = users.of[n.index()].iter().filter(|user| is_append(**user));
+        let times = parts.iter().filter(|part| **part == n);
+        let is_here = |user| seen.contains(&user) || is_append(user);
+        users.are_all(n, is_here) && appends.count() == times.count()
+    })
+}
+
+fn is_scan(graph: &Graph, n: NodeId) -> bool {
+    matches!(graph.node(n).kind, Kind::Scan(..))
 }
