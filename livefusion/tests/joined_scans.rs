@@ -154,3 +154,94 @@ fn append__of_a_scan_with_other_consumers__stores_it() -> Result<()> {
         (2, 2),
     )
 }
+
+fn is_small(x: &i64) -> bool {
+    *x < 3
+}
+
+/// The elements of each side, in the places that their flags give.
+fn placed(xs: &[i64], small: Vec<i64>, large: Vec<i64>) -> Vec<i64> {
+    let (mut small, mut large) = (small.into_iter(), large.into_iter());
+    let next = |x| match is_small(x) {
+        true => small.next(),
+        false => large.next(),
+    };
+    xs.iter().map(next).map(|x| x.unwrap_or_default()).collect()
+}
+
+/// Small and large elements.
+fn parted(xs: &[i64]) -> (Vec<i64>, Vec<i64>) {
+    xs.iter().partition(|x| is_small(x))
+}
+
+fn packs(xs: &Array<i64>) -> (Array<bool>, Array<i64>, Array<i64>) {
+    let flags = xs.map(|x| x.lt(3));
+    let (small, large) = (xs.pack(&flags), xs.pack(&!&flags));
+    (flags, small, large)
+}
+
+#[test]
+fn combine__of_scans_of_packs__packs_nothing() -> Result<()> {
+    check(
+        |xs, _| {
+            let (flags, small, large) = packs(xs);
+            flags.combine(&sums(&small), &sums(&large))
+        },
+        |xs, _| {
+            let (small, large) = parted(xs);
+            placed(xs, running(small), running(large))
+        },
+        (1, 1),
+    )
+}
+
+#[test]
+fn combine__of_scans_of_maps_of_packs__packs_nothing() -> Result<()> {
+    check(
+        |xs, _| {
+            let (flags, small, large) = packs(xs);
+            let before = small.map(|x| x * 2).scan_exclusive(5, |a, b| a + b);
+            let best = sums(&large).scan(i64::MIN, |a, b| a.max(b)).map(|x| x - 1);
+            flags.combine(&before, &best)
+        },
+        |xs, _| {
+            let (small, large) = parted(xs);
+            let mut before = running([5].into_iter().chain(small.iter().map(|x| x * 2)));
+            before.pop();
+            let best = running(large).into_iter().scan(i64::MIN, |best, x| {
+                *best = x.max(*best);
+                Some(*best - 1)
+            });
+            placed(xs, before, best.collect())
+        },
+        (1, 1),
+    )
+}
+
+/// The sums of floats depend on their order, so the packs are summed as they are.
+#[test]
+fn combine__of_float_scans_of_packs__keeps_their_bits() -> Result<()> {
+    for engine in engines() {
+        let xs: Vec<f64> = (0..1000)
+            .map(|i| f64::from(i * 7 % 19) * 0.1 - 0.8)
+            .collect();
+        let xs = Array::from(xs);
+        let flags = xs.map(|x| x.gt(0.0));
+        let running = |flags: &Array<bool>| xs.pack(flags).scan(0.0, |a, b| a + b);
+        let (large, small) = (running(&flags), running(&!&flags));
+        let both = flags.combine(&large, &small);
+        let apart = (&flags, &large, &small).force_with(&engine)?;
+        let (mut large, mut small) = (apart.1.to_vec()?.into_iter(), apart.2.to_vec()?.into_iter());
+        let expected = apart
+            .0
+            .to_vec()?
+            .into_iter()
+            .map(|is_large| match is_large {
+                true => large.next(),
+                false => small.next(),
+            });
+        let expected: Option<Vec<f64>> = expected.collect();
+        assert_eq!(Some(both.force_with(&engine)?.to_vec()?), expected);
+    }
+    Ok(())
+}
