@@ -11,14 +11,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub enum Joined {
     /// The running folds of the numbers and of their negations, appended.
-    Appended([Running; 2]),
+    Appended([RunningFold; 2]),
     /// The running folds of the odd and of the even numbers, in the places of these.
-    Combined([Running; 2]),
+    Combined([RunningFold; 2]),
 }
 
 /// Describes a running fold.
 #[derive(Clone, Copy, Debug)]
-pub enum Running {
+pub enum RunningFold {
     /// The numbers themselves.
     Nothing,
     /// Sums from 3.
@@ -29,7 +29,7 @@ pub enum Running {
     SumsOfSums,
 }
 
-impl Running {
+impl RunningFold {
     fn build(self, b: Builder, xs: &Arc<Node>) -> Arc<Node> {
         let scan = |xs: &Arc<Node>, op: Op, start: i64, kind| {
             let step = trace(&[Ty::I64; 2], |p| {
@@ -39,10 +39,10 @@ impl Running {
             b.scan(xs, fold, kind)
         };
         match self {
-            Running::Nothing => xs.clone(),
-            Running::Sums => scan(xs, Op::Add, 3, ScanKind::Inclusive),
-            Running::GreatestBefore => scan(xs, Op::Max, 5, ScanKind::Exclusive),
-            Running::SumsOfSums => {
+            RunningFold::Nothing => xs.clone(),
+            RunningFold::Sums => scan(xs, Op::Add, 3, ScanKind::Inclusive),
+            RunningFold::GreatestBefore => scan(xs, Op::Max, 5, ScanKind::Exclusive),
+            RunningFold::SumsOfSums => {
                 let sums = scan(xs, Op::Add, 3, ScanKind::Inclusive);
                 scan(&sums, Op::Add, 3, ScanKind::Inclusive)
             }
@@ -58,9 +58,9 @@ impl Running {
             sums.collect()
         };
         match self {
-            Running::Nothing => xs,
-            Running::Sums => sums(xs),
-            Running::GreatestBefore => {
+            RunningFold::Nothing => xs,
+            RunningFold::Sums => sums(xs),
+            RunningFold::GreatestBefore => {
                 let before = xs.into_iter().scan(5i64, |best, x| {
                     let before = *best;
                     *best = before.max(x);
@@ -68,7 +68,7 @@ impl Running {
                 });
                 before.collect()
             }
-            Running::SumsOfSums => sums(sums(xs)),
+            RunningFold::SumsOfSums => sums(sums(xs)),
         }
     }
 }
@@ -122,10 +122,10 @@ impl Making {
     pub(super) fn joined_part(&mut self) -> Option<(Part, Vec<usize>)> {
         let array = self.array()?;
         let all = [
-            Running::Nothing,
-            Running::Sums,
-            Running::GreatestBefore,
-            Running::SumsOfSums,
+            RunningFold::Nothing,
+            RunningFold::Sums,
+            RunningFold::GreatestBefore,
+            RunningFold::SumsOfSums,
         ];
         let both = [0; 2].map(|_| self.rng.pick(&all));
         let joined = match self.rng.chance(50) {
