@@ -40,6 +40,7 @@ mod in_place;
 mod inline;
 mod io;
 mod iterate;
+mod joined_scans;
 mod joins;
 mod kernels;
 mod lengths;

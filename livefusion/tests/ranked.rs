@@ -28,3 +28,5 @@ mod scans;
 mod short_rows;
 #[path = "ranked/stencils.rs"]
 mod stencils;
+#[path = "ranked/transposed_scans.rs"]
+mod transposed_scans;

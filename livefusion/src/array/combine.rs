@@ -4,8 +4,8 @@ use crate::array::Array;
 use crate::array::append::total;
 use crate::array::merge::truth;
 use crate::ast::{
-    Body, BodyBuilder, Builder, Field, Fields, Kind, Node, ScanKind, Term, TermData, TermId,
-    identity, trace,
+    Body, BodyBuilder, Builder, Field, Fields, Fold, FoldStyle, Kind, Node, ScanKind, Term,
+    TermData, TermId, identities, identity, is_exact, trace,
 };
 use crate::elt::Elt;
 use crate::loc::Loc;
@@ -62,8 +62,9 @@ impl Array<bool> {
     /// `xs`, `ys` and the flags. The loop advances a stream when it takes an element from it. If no
     /// input is a stream, `xs` and `ys` are read at random.
     ///
-    /// If `xs` and `ys` are packs by these flags (and by `!flags`), or cheap maps of such packs, no
-    /// packed array is made.
+    /// If `xs` and `ys` are packs by these flags (and by `!flags`), no packed array is made. The
+    /// same holds for cheap maps of such packs, and for their scans by exact operators, such as
+    /// sums of integers.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -110,38 +111,53 @@ fn by_flag(types: &[Ty], loc: Loc) -> Body {
     })
 }
 
-/// An array packed by some flags, and the cheap maps applied to it.
+/// An array computed from a pack by some flags, as unpacked data with cheap maps applied to it.
 struct Packed<'n> {
-    /// The unpacked data.
-    data: &'n Arc<Node>,
-    /// The maps applied after the pack, the last one first.
+    /// The unpacked data. Only elements with a flag count.
+    data: Arc<Node>,
+    /// The maps applied to the data, the last one first.
     maps: Vec<&'n Body>,
+    /// The number of terms per element.
+    terms: usize,
 }
 
 /// At most this many terms are cheaper to recompute than to store and load.
 const CHEAP: usize = 8;
 
 impl<'n> Packed<'n> {
-    /// Recognises an array packed by the flags, or by their negation if `wanted` is false.
-    fn of(array: &'n Arc<Node>, flags: &Arc<Node>, wanted: bool) -> Option<Packed<'n>> {
-        let (mut at, mut maps, mut terms) = (array, Vec::new(), 0);
-        loop {
-            if at.value.get().is_some() || at.error.is_some() {
+    /// Recognises an array packed by the flags, or by their negation if `wanted` is false. Scans
+    /// of packs become scans of the unpacked data, without the terms that are already used.
+    fn of(
+        builder: Builder,
+        array: &'n Arc<Node>,
+        (flags, wanted): (&Arc<Node>, bool),
+        mut terms: usize,
+    ) -> Option<Packed<'n>> {
+        let (mut at, mut maps) = (array, Vec::new());
+        let data = loop {
+            if at.value.get().is_some() || at.error.is_some() || terms > CHEAP {
                 return None;
             }
             match (&at.kind, at.inputs.as_slice()) {
-                (Kind::Map(body), [input]) => {
+                (Kind::Map(body), [input]) if is_cheap(body) => {
                     terms += body.terms.len() - body.params.len();
                     maps.push(body);
                     at = input;
                 }
-                (Kind::Pack, [data, tags]) if selects(tags, flags, wanted) => {
-                    let cheap = terms <= CHEAP && maps.iter().all(|m| is_cheap(m));
-                    return cheap.then_some(Packed { data, maps });
+                (Kind::Pack, [data, tags]) if selects(tags, flags, wanted) => break data.clone(),
+                (Kind::Scan(fold, kind), [input]) => {
+                    let nothing = neutral(fold)?;
+                    terms += fold.step.results.len();
+                    let inner = Packed::of(builder, input, (flags, wanted), terms)?;
+                    terms = inner.terms;
+                    let spread = inner.spread(builder, (flags, wanted), &nothing)?;
+                    let builder = Builder::like(at);
+                    break builder.scan(&spread, (**fold).clone(), *kind);
                 }
                 _ => return None,
             }
-        }
+        };
+        Some(Packed { data, maps, terms })
     }
 
     /// Emits the maps for one element of the data.
@@ -149,6 +165,36 @@ impl<'n> Packed<'n> {
         let mut maps = self.maps.iter().rev();
         maps.try_fold(fields, |fields, body| b.embed(body, &fields))
     }
+
+    /// Computes the elements, each at the position of its flag, and `nothing` elsewhere.
+    fn spread(
+        &self,
+        builder: Builder,
+        (flags, wanted): (&Arc<Node>, bool),
+        nothing: &Body,
+    ) -> Option<Arc<Node>> {
+        let types = [&[Ty::Bool], &self.data.types[..]].concat();
+        let mut b = BodyBuilder::new(&types);
+        b.locate(Some(builder.loc()));
+        let flag = b.param(0);
+        let fields = (1..types.len() as u32).map(|k| b.param(k)).collect();
+        let elements = self.embed(&mut b, fields)?;
+        let nothing = b.embed(nothing, &[])?;
+        let both = elements.into_iter().zip(nothing);
+        let fields: Vec<TermId> = both
+            .map(|(x, none)| match wanted {
+                true => b.cond(flag, x, none),
+                false => b.cond(flag, none, x),
+            })
+            .collect();
+        Some(builder.map(&[flags.clone(), self.data.clone()], b.finish(&fields)))
+    }
+}
+
+/// The element that a scan may join anywhere. The scan is exact in any order, and cannot fail.
+fn neutral(fold: &Fold) -> Option<Body> {
+    let is_plain = matches!(fold.style, FoldStyle::Associative) && is_exact(&fold.step);
+    identities(&fold.step).filter(|_| is_plain && !fold.start.may_trap())
 }
 
 /// Tests if the tags are the flags, or their negation if `wanted` is false.
@@ -174,14 +220,15 @@ fn is_cheap(body: &Body) -> bool {
 }
 
 /// Combines packs by the flags and by their negation without packing. The flag selects between the
-/// two mapped elements.
+/// elements of both sides.
 fn of_packs(
     builder: Builder,
     flags: &Arc<Node>,
     xs: &Arc<Node>,
     ys: &Arc<Node>,
 ) -> Option<Arc<Node>> {
-    let (left, right) = (Packed::of(xs, flags, true)?, Packed::of(ys, flags, false)?);
+    let left = Packed::of(builder, xs, (flags, true), 0)?;
+    let right = Packed::of(builder, ys, (flags, false), 0)?;
     let types: Vec<Ty> = [Ty::Bool]
         .iter()
         .chain(&left.data.types)

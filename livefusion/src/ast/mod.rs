@@ -54,7 +54,7 @@ pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
 pub(crate) use nests::levels;
-pub(crate) use plain::{Side, identities, kept_side, plain};
+pub(crate) use plain::{Side, identities, is_exact, kept_side, plain};
 
 pub use apart::{After, ExternalPart};
 pub use array_loop::{ArrayLoop, Ends};

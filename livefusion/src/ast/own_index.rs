@@ -243,6 +243,10 @@ fn has_axes(array: &Arc<Node>, axes: &OwnAxes) -> bool {
             let own = axes_of_segments(inputs);
             own.map(|axes| Shape::new(axes.into_iter().map(|(_, axis)| axis)))
         }
+        (Kind::ScanS(..), [lengths, _]) => {
+            let own = axes_of_rows(lengths).zip(Axis::of_rows(lengths));
+            own.map(|(around, last)| Shape::new(around.into_iter().chain([last])))
+        }
         _ => None,
     };
     let wanted = Shape::new(axes.iter().map(|(_, axis)| axis.clone()));

@@ -30,6 +30,15 @@ fn plain_field(step: &Body, field: usize, width: usize, result: TermId) -> Optio
     (op.joins() && sides == (field, field + width)).then_some(*op)
 }
 
+/// Whether a step is plain, and gives the same bits in any order.
+pub(crate) fn is_exact(step: &Body) -> bool {
+    let types = step.result_types();
+    plain(step).is_some_and(|ops| {
+        let mut fields = ops.iter().zip(&types);
+        fields.all(|(op, ty)| op.joins_in_any_order(*ty))
+    })
+}
+
 /// The identities of a step's operators, if it is plain.
 pub(crate) fn identities(step: &Body) -> Option<Body> {
     let mut b = BodyBuilder::new(&[]);

@@ -11,12 +11,16 @@
 //! each root, and further ones for parts that iterate over a root again. Some parts cannot be
 //! computed in the loops of their family and are read from memory. Either the order forbids it, or
 //! the part iterates over the elements of an earlier part and would need the loop-carried values of
-//! that part.
+//! that part. A scan that only the later part consumes runs in the later phase alone.
+
+mod again;
 
 use super::cluster::PlannedLoop;
-use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
+use super::rates::{ClassId, ClassKind, Rates, indexed_array};
+use super::sides::NodeUsers;
 use crate::ast::Kind;
 use crate::sharing::{Graph, NodeId};
+use again::{behind, runs_again};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Holds the roots that may be phases of one loop, in order.
@@ -104,9 +108,13 @@ impl Families {
             .iter()
             .map(|(c, all)| (*c, all.as_slice()))
             .collect();
+        let users = match appends {
+            [] => return families,
+            _ => NodeUsers::of(graph),
+        };
         for (class, _) in appends.iter().rev() {
             if !families.of.contains_key(class) {
-                families.add(graph, rates, &alike, *class);
+                families.add((graph, &users), rates, &alike, *class);
             }
         }
         families.positions = vec![0; families.slots];
@@ -136,12 +144,19 @@ impl Families {
         self.family(root) == self.family(other) && order.is_some_and(|(root, other)| root < other)
     }
 
-    fn add(&mut self, graph: &Graph, rates: &mut Rates, alike: &Alike<'_>, class: ClassId) {
+    fn add(
+        &mut self,
+        (graph, users): (&Graph, &NodeUsers),
+        rates: &mut Rates,
+        alike: &Alike<'_>,
+        class: ClassId,
+    ) {
         let parts = |n: &NodeId| graph.nodes[n.index()].inputs.iter().copied();
         let mut all = alike_of(alike, class).iter().flat_map(parts);
         let known = all.find_map(|part| self.of.get(&top_of(rates, part)?).copied());
         let family = known.unwrap_or_else(|| rates.new_class(ClassKind::Phases));
         let mut adding = Adding {
+            users,
             family,
             at: 0,
             used: FxHashSet::default(),
@@ -200,7 +215,7 @@ impl Families {
         &mut self,
         graph: &Graph,
         rates: &Rates,
-        adding: &mut Adding,
+        adding: &mut Adding<'_>,
         (parts, top): (&[NodeId], ClassId),
     ) -> (usize, bool) {
         let family = self.of.get(&top).copied();
@@ -219,14 +234,14 @@ impl Families {
             self.first.insert(top, slot);
             return (slot, true);
         }
-        let is_elementwise = |part: &NodeId| is_elementwise(graph, rates, *part);
-        let is_recomputed = family == Some(adding.family) && parts.iter().all(is_elementwise);
-        (self.new_slot(adding), is_recomputed)
+        let computed =
+            family == Some(adding.family) && runs_again(graph, rates, adding.users, parts);
+        (self.new_slot(adding), computed)
     }
 
     /// Advances past the slots of an append with slots. Returns false if they are of another
     /// family, before the last added slot, or in use already.
-    fn passes(&self, rates: &Rates, adding: &mut Adding, append: ClassId) -> bool {
+    fn passes(&self, rates: &Rates, adding: &mut Adding<'_>, append: ClassId) -> bool {
         let at = |slot: Option<usize>| self.position(adding.family, slot?);
         let [first, last] = [false, true].map(|last| at(self.end(rates, append, last)));
         let (Some(first), Some(last)) = (first, last) else {
@@ -256,7 +271,7 @@ impl Families {
         self.orders.get(&family)?.iter().position(|s| *s == slot)
     }
 
-    fn new_slot(&mut self, adding: &mut Adding) -> usize {
+    fn new_slot(&mut self, adding: &mut Adding<'_>) -> usize {
         let slot = self.slots;
         self.slots += 1;
         let order = self.orders.entry(adding.family).or_default();
@@ -445,7 +460,8 @@ fn alike_of<'a>(alike: &Alike<'a>, class: ClassId) -> &'a [NodeId] {
 }
 
 /// The place in a family's order where the parts of an append are added.
-struct Adding {
+struct Adding<'u> {
+    users: &'u NodeUsers,
     family: ClassId,
     /// The slot before which the next one is inserted.
     at: usize,
@@ -470,53 +486,4 @@ fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
         next += 1;
     }
     all
-}
-
-/// The nodes of a loop that compute these nodes, including themselves.
-fn behind<A: Iterator<Item = NodeId>>(
-    graph: &Graph,
-    makers_of: Vec<NodeId>,
-    here: impl Fn(NodeId) -> bool,
-    above: impl Fn(NodeId) -> A,
-) -> FxHashSet<NodeId> {
-    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-    let mut stack = makers_of;
-    while let Some(n) = stack.pop() {
-        if here(n) && seen.insert(n) {
-            let inputs = graph.nodes[n.index()].inputs.iter();
-            for input in inputs {
-                stack.push(*input);
-                stack.extend(makers(graph, *input));
-            }
-            stack.extend(above(n));
-        }
-    }
-    seen
-}
-
-/// Whether a part is computed elementwise from memory, so that it can be recomputed.
-fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
-    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-    let mut stack = vec![part];
-    while let Some(n) = stack.pop() {
-        let node = &graph.nodes[n.index()];
-        if node.leaf || !seen.insert(n) {
-            continue;
-        }
-        let in_step = node.node.kind.facts().elementwise && rates.sides(n).is_none();
-        let plain = |mut class: ClassId| loop {
-            match rates.kind(class) {
-                ClassKind::Root => return true,
-                ClassKind::Sub(above, Selector::Filter(_) | Selector::Tags(_)) => class = above,
-                _ => return false,
-            }
-        };
-        if !in_step || !rates.output(n).is_some_and(plain) {
-            return false;
-        }
-        stack.extend(&node.inputs);
-        // The producer of the array that a generator counts belongs to it.
-        stack.extend(indexed_array(graph, n));
-    }
-    true
 }

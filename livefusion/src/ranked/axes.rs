@@ -6,6 +6,7 @@ use super::make::{
     axes_of, axis_of, built, computed, length, one_of, reading, rearranged, reshaped, shaped,
     traced,
 };
+use super::scan::reordered_scan;
 use crate::array::{Array, Dim, IntoLen, IntoShape, Ix1, Ix2, Multi, extent};
 use crate::ast::{Axis, Body, BodyBuilder, Builder, Node, Shape, TermId, flat_index, show_node};
 use crate::elt::Elt;
@@ -53,7 +54,10 @@ impl Builder {
                     got: format!("{order:?}"),
                 });
             }
-            let (made, to) = rearranged(self, xs, &shape, order);
+            let (made, to) = match reordered_scan(self, xs, &shape, order) {
+                Some(scanned) => scanned,
+                None => rearranged(self, xs, &shape, order),
+            };
             Ok(shaped(self, &made, &to))
         })
     }

@@ -5,7 +5,7 @@ use super::near::near;
 use crate::array::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank};
 use crate::ast::{
     Assert, Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind,
-    Shape, TermId, fits, flat_index, plain,
+    Shape, TermId, fits, flat_index, is_exact,
 };
 use crate::error::ErrorKind;
 use crate::over::Domain;
@@ -307,16 +307,8 @@ impl<'s> Folded<'s> {
 /// Makes a fold go from left to right along an axis. Operators that are exact in any order keep
 /// their style.
 fn from_left_to_right(fold: Fold) -> Fold {
-    let exact = || {
-        let ops = plain(&fold.step)?;
-        let types = fold.step.result_types();
-        let mut fields = ops.iter().zip(&types);
-        fields
-            .all(|(op, ty)| op.joins_in_any_order(*ty))
-            .then_some(())
-    };
     let style = match fold.style {
-        FoldStyle::Associative if exact().is_none() => FoldStyle::Sequential,
+        FoldStyle::Associative if !is_exact(&fold.step) => FoldStyle::Sequential,
         FoldStyle::Aggregate(_) | FoldStyle::Dealt(_) => FoldStyle::Sequential,
         style => style,
     };

@@ -1,11 +1,13 @@
 //! Scans along axes, and folds of parts of rows: `fold_seg`.
 
 use super::fold::{Folded, START};
-use super::make::{axis_of, built, computed, indices, shaped};
+use super::make::{axis_of, built, computed, indices, rearranged, shaped};
+use super::near::near;
 use super::reduce::one_of;
 use crate::array::{Array, Multi, length_of, operator_of};
 use crate::ast::{
-    Body, Builder, Fold, FoldStyle, Node, ScanKind, Shape, Types, fits, from_first, show_node,
+    Axis, Body, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Shape, Types, fits, from_first,
+    is_exact, show_node,
 };
 use crate::elt::{Elt, Int};
 use crate::error::ErrorKind;
@@ -115,6 +117,43 @@ impl Builder {
             Ok(shaped(self, &folds, &to))
         })
     }
+}
+
+/// Reorders the axes of a scan along the last axis whose input is read across rows. The reordered
+/// input is scanned instead, row onto row.
+///
+/// None for other arrays, and if the scan would have other bits from left to right.
+pub(super) fn reordered_scan(
+    builder: Builder,
+    xs: &Arc<Node>,
+    shape: &Shape,
+    order: &[usize],
+) -> Option<(Arc<Node>, Shape)> {
+    let mut scan = xs;
+    while let (Kind::Zip, [of], false) = (&scan.kind, scan.inputs.as_slice(), scan.is_leaf()) {
+        scan = of;
+    }
+    let (Kind::ScanS(fold, kind), [rows, data], false) =
+        (&scan.kind, scan.inputs.as_slice(), scan.is_leaf())
+    else {
+        return None;
+    };
+    let keeps_bits = match fold.style {
+        FoldStyle::Sequential => true,
+        FoldStyle::Associative => is_exact(&fold.step),
+        _ => false,
+    };
+    let last = shape.rank() - 1;
+    let axis = order.iter().position(|from| *from == last)?;
+    let across = |data, along| near(data, shape.rank()).is_some_and(|near| near != along);
+    let is_row = Axis::of_rows(rows).is_some_and(|row| row.is(&shape.axes()[last]));
+    if !keeps_bits || !is_row || axis == last || !across(data, last) {
+        return None;
+    }
+    let (data, to) = rearranged(builder, data, shape, order);
+    let folded = Folded::new(&to, &[axis]).ok()?;
+    let scan = || folded.scan(Builder::like(scan), &data, (**fold).clone(), *kind);
+    across(&data, axis).then(|| (scan(), to.clone()))
 }
 
 /// The direction of a scan along its axis.

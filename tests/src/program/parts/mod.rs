@@ -9,6 +9,7 @@
 //! | `cut` | pairs, and operations within segments |
 //! | `counting` | histograms, running folds, windows, grids |
 //! | `near` | neighbours beside the elements |
+//! | `joined` | appends and combinations of running folds |
 //! | `numbers` | complex numbers, halves, comparisons with tolerance |
 //! | `apart` | transforms, user functions, foreign memory |
 //! | `table` | inputs of parts |
@@ -17,6 +18,7 @@ mod apart;
 mod counting;
 mod cut;
 mod drawing;
+mod joined;
 mod near;
 mod numbers;
 mod sorting;
@@ -44,6 +46,8 @@ pub enum Part {
     Counting(counting::Counting),
     /// Neighbours beside the elements.
     Near(near::Near),
+    /// A join of two running folds.
+    Joined(joined::Joined),
     /// An operation on each number.
     Numbers(numbers::Numbers),
     /// An external part.
@@ -70,6 +74,7 @@ impl Part {
             Part::Cut(part) => part,
             Part::Counting(part) => part,
             Part::Near(part) => part,
+            Part::Joined(part) => part,
             Part::Numbers(part) => part,
             Part::Apart(part) => part,
         }
@@ -141,13 +146,14 @@ impl Making {
     /// A part over exact inputs that cannot trap, because external parts run before everything
     /// else.
     pub(super) fn part(&mut self) -> Option<usize> {
-        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 20, 15]) {
+        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 20, 12, 15]) {
             0 => self.sorting_part(),
             1 => self.drawing_part(),
             2 => self.cut_part(),
             3 => self.counting_part(),
             4 => self.near_part(),
             5 => self.numbers_part(),
+            6 => self.joined_part(),
             _ => self.apart_part(),
         }?;
         let is_unknown = |i: &usize| !self.is_exact(*i) || self.may_trap(*i);
