@@ -473,6 +473,14 @@ impl Writer<'_> {
             let holds = fields.first().is_some_and(|c| c.bits != 0);
             return self.expr(if holds { yes } else { no });
         }
+        let whole = matches!(
+            self.note(e)?,
+            Note::Array(..) | Note::Segments(_) | Note::Tuple(_)
+        );
+        if whole && matches!(self.note(test)?, Note::Delayed(_)) {
+            let arms = [self.state(yes)?, self.state(no)?];
+            return Ok(self.expr(test)?.call("cond", &arms));
+        }
         self.choice(e, [test, yes, no])
     }
 
