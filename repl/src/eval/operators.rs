@@ -6,8 +6,9 @@ use crate::combinators::{self, ScalarFunction};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::{Binary, Expr, Unary};
-use crate::value::{Elt, Env, Value};
-use livefusion::ast::{Const, Field, Fields, Op, Ty, Types};
+use crate::value::{Array, Elt, Env, Value};
+use livefusion::ast::{Const, Field, Fields, Node, Op, Ty, Types};
+use std::sync::Arc;
 
 impl Eval<'_> {
     /// Applies an operator to values of suitable types.
@@ -227,24 +228,38 @@ impl Eval<'_> {
         let arms = vec![self.expr(env, yes)?, self.expr(env, no)?];
         let mut arms = self.meant(arms, &|k| parts[k + 1].span)?;
         arms.insert(0, test);
-        if let [Value::Array(c), a, b] = arms.as_slice()
-            && c.node.rank == 0
-            && !(a.is_scalar() && b.is_scalar())
-        {
-            let wrong = Diagnostic::new(
-                "the condition has to be known where arms are arrays",
-                parts[0].span,
-            );
-            return Err(Box::new(
-                wrong.note("a delayed condition chooses between scalars"),
-            ));
-        }
         let site = Site {
             name: "cond",
             span,
             operands: &[c.span, yes.span, no.span],
         };
-        self.choice(arms, site)
+        match <[Value; 3]>::try_from(arms) {
+            Ok([Value::Array(test), a, b])
+                if test.node.rank == 0 && !(a.is_scalar() && b.is_scalar()) =>
+            {
+                self.whole_choice(test, [a, b], site)
+            }
+            Ok(arms) => self.choice(arms.into(), site),
+            Err(arms) => self.choice(arms, site),
+        }
+    }
+
+    /// Selects one of two values of arrays by a delayed condition. Only that one is computed.
+    fn whole_choice(&mut self, test: Array, arms: [Value; 2], site: Site<'_>) -> Result<Value> {
+        let test = self.retyped(test, &Elt::Scalar(Ty::Bool), site.at(0))?;
+        let [yes, no] = arms;
+        let described = [&yes, &no].map(Value::describe);
+        let (then, form) = self.nodes(yes, site.at(1))?;
+        let (otherwise, other) = self.nodes(no, site.at(2))?;
+        let ranks = |nodes: &[Arc<Node>]| nodes.iter().map(|n| n.rank).collect::<Vec<_>>();
+        if form != other || ranks(&then) != ranks(&otherwise) {
+            let [yes, no] = described;
+            let message = format!("the arms differ: {yes}, and {no}");
+            return wrong(message, site.at(2));
+        }
+        let builder = self.builder(site.name, site.span);
+        let chosen = builder.cond(&test.node, &then, &otherwise);
+        self.formed(&form, &mut chosen.into_iter(), site.span)
     }
 
     /// Selects between two values by a condition, element by element.

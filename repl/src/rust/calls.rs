@@ -504,15 +504,17 @@ impl Writer<'_> {
         )
     }
 
-    /// The start of a loop over arrays.
-    fn state(&mut self, e: &Expr) -> Result<String> {
+    /// The start of a loop over arrays, or an arm of a choice between arrays.
+    pub(super) fn state(&mut self, e: &Expr) -> Result<String> {
         if let ExprKind::Tuple(parts) = &e.kind {
             let parts: Result<Vec<_>> = parts.iter().map(|p| self.state(p)).collect();
             return Ok(tuple(&parts?).text);
         }
         let code = self.expr(e)?;
         Ok(match self.note(e)? {
-            Note::Array(..) | Note::Delayed(_) | Note::Range(_) => code.borrowed().text,
+            Note::Array(..) | Note::Segments(_) | Note::Delayed(_) | Note::Range(_) => {
+                code.borrowed().text
+            }
             _ => format!("&Array::scalar({})", code.text),
         })
     }

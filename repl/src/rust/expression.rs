@@ -291,8 +291,8 @@ impl Writer<'_> {
         })
     }
 
-    /// A scalar of the traced function, as a receiver or an operand.
-    fn term(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
+    /// Writes a scalar of the traced function, as a receiver or an operand.
+    pub fn term(&mut self, e: &Expr, want: Option<Ty>) -> Result<Code> {
         let code = self.value(e, want, true)?;
         Ok(match self.note(e)? {
             Note::Delayed(elt) => {
@@ -465,32 +465,5 @@ impl Writer<'_> {
             Some(dot) => self.combinator(e, dot, operands),
             None => refuse("there is no product of matrices", e.span),
         }
-    }
-
-    fn condition(&mut self, e: &Expr, parts: &[Expr; 3]) -> Result<Code> {
-        let [test, yes, no] = parts;
-        if let Note::Known(fields, _) = self.note(test)? {
-            let holds = fields.first().is_some_and(|c| c.bits != 0);
-            return self.expr(if holds { yes } else { no });
-        }
-        self.choice(e, [test, yes, no])
-    }
-
-    /// Writes a selection between two values by a test.
-    pub fn choice(&mut self, e: &Expr, [test, yes, no]: [&Expr; 3]) -> Result<Code> {
-        let literal = |n: &Note| n.is_untyped() || matches!(n, Note::Known(..));
-        let both = literal(self.note(yes)?) && literal(self.note(no)?);
-        if both && matches!(self.note(e)?, Note::Term(_)) {
-            let ty = self.note(e)?.elt().and_then(Elt::scalar);
-            let arms = [self.value(yes, ty, true)?, self.value(no, ty, true)?];
-            let test = self.term(test, None)?;
-            return Ok(test.call("cond", &arms.map(|a| a.text)));
-        }
-        let make = |x: &[Code]| {
-            let arms = [x[1].text.clone(), x[2].text.clone()];
-            x[0].clone().call("cond", &arms)
-        };
-        let ty = self.note(e)?.elt().and_then(Elt::scalar);
-        self.each(e, &[test, yes, no], [Some(Ty::Bool), ty], &make)
     }
 }

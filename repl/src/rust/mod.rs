@@ -13,6 +13,7 @@
 //! | `rows` | rows of tables, groups and aggregates |
 
 mod calls;
+mod choices;
 mod code;
 mod expression;
 mod functions;

@@ -3088,6 +3088,67 @@ mod p212 {
 
 #[allow(warnings, clippy::all)]
 mod p213 {
+    // let xs = [3, 1, 2]
+    // if xs.sum() > 5 then xs.sort() else xs.filter(_ > 1)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([3i64, 1, 2]);
+        let value = xs
+            .sum()
+            .map(|x| x.gt(5))
+            .cond(&xs.sort(), &xs.filter(|x| x.gt(1)))
+            .force()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p214 {
+    // let xs = [3.0, 1.0]
+    // if xs.max() > 5 then (xs, xs.sum()) else (xs.reverse(), 0.5)
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let xs = Array::from([3.0f64, 1.0]);
+        let value = xs
+            .max()
+            .map(|x| x.gt(5.0))
+            .cond((&xs, &xs.sum()), (&xs.reverse(), &Array::scalar(0.5f64)));
+        println!("{:?}", (value.0.force()?, value.1.force()?));
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p215 {
+    // let r = ragged [[1, 2], []]
+    // if r.data().sum() > 2 then r.map(_ * 2) else r
+    use livefusion::prelude::*;
+
+    fn main() -> livefusion::Result<()> {
+        let r = Segmented::from_vecs(vec![vec![1i64, 2], vec![]]);
+        let value = r
+            .data()
+            .clone()
+            .sum()
+            .map(|x| x.gt(2))
+            .cond(&r.map(|x| x * 2), &r)
+            .to_vecs()?;
+        println!("{:?}", value);
+        Ok(())
+    }
+
+    pub fn run() { main().expect("no mistake") }
+}
+
+#[allow(warnings, clippy::all)]
+mod p216 {
     // [(1, true), (2, false)].map(|p| if p.1 then p.0 else 0)
     use livefusion::prelude::*;
 
@@ -3103,7 +3164,7 @@ mod p213 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p214 {
+mod p217 {
     // [true, false].map(|b| !b)
     use livefusion::prelude::*;
 
@@ -3116,7 +3177,7 @@ mod p214 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p215 {
+mod p218 {
     // [1i8, -128i8].map(|x| (abs(x), x.max(0), clamp(x, -1, 1), powi(2.0, 3) + x as f64))
     use livefusion::prelude::*;
 
@@ -3132,7 +3193,7 @@ mod p215 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p216 {
+mod p219 {
     // [1u8, 200].map(|x| (x as u64 << 1, x & 1 == 0)).map(|(a, even)| if even then a else 0)
     use livefusion::prelude::*;
 
@@ -3149,7 +3210,7 @@ mod p216 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p217 {
+mod p220 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.take(2)
     use livefusion::prelude::*;
@@ -3164,7 +3225,7 @@ mod p217 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p218 {
+mod p221 {
     // let t = load "examples/data/airports.csv"
     // (t.latitude.pack(t.state == "WA").max(), (t.state < t.city).count(_))
     use livefusion::prelude::*;
@@ -3183,7 +3244,7 @@ mod p218 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p219 {
+mod p222 {
     // let t = load "examples/data/airports.csv"
     // t.latitude.pack(t.iata >= "ZZ")
     use livefusion::prelude::*;
@@ -3198,7 +3259,7 @@ mod p219 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p220 {
+mod p223 {
     // let zs = [(1.0, 2.0), (3.0, 5.0)]
     // let n = zs.len()
     // (zs.fft(), zs.irfft(n), zs.chunks(1).fft())
@@ -3220,7 +3281,7 @@ mod p220 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p221 {
+mod p224 {
     // (ragged [[(1.0, 2.0)], []]).map_segments(|s| s.fft().ifft())
     use livefusion::prelude::*;
 
@@ -3236,7 +3297,7 @@ mod p221 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p222 {
+mod p225 {
     // 1 + 2.5
     use livefusion::prelude::*;
 
@@ -3249,7 +3310,7 @@ mod p222 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p223 {
+mod p226 {
     // (iota(4) - 1, [7, -7, 8] // 2, [7, -7, 8] % 3, [1, 2] / 2, 7 / 2)
     use livefusion::prelude::*;
 
@@ -3275,7 +3336,7 @@ mod p223 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p224 {
+mod p227 {
     // let ds = [2, -3, 5]
     // ([7, -7, -8] // ds, [7, -7, -8] % ds, [7.5, -7.5] // 2, [7.5, -7.5] % -2.0)
     use livefusion::prelude::*;
@@ -3296,7 +3357,7 @@ mod p224 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p225 {
+mod p228 {
     // ([1, 2, 3] ** 5, [1.5, 2.0] ** 2, [4.0, 9.0] ** 0.5, [2, 4] ** -1)
     use livefusion::prelude::*;
 
@@ -3315,7 +3376,7 @@ mod p225 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p226 {
+mod p229 {
     // let m = arange(6).reshape(2, 3)
     // (m @ m.T, m[0], m[:, 1], m[1:, ::-1], m.shape, m.sum(axis = 0))
     use livefusion::prelude::*;
@@ -3345,7 +3406,7 @@ mod p226 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p227 {
+mod p230 {
     // let xs = [10, 3, 0, 4]
     // (xs[1:3], xs[::-1], xs[-2:], xs[::2], xs[xs > 3], xs[[0, 2]])
     use livefusion::prelude::*;
@@ -3375,7 +3436,7 @@ mod p227 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p228 {
+mod p231 {
     // ([1, 2] * 1.5, [1, 2] + [0.5, 0.25], [true, false] + 1, [1u8, 2] + [300, 4], [1, 4].sqrt())
     use livefusion::prelude::*;
 
@@ -3401,7 +3462,7 @@ mod p228 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p229 {
+mod p232 {
     // (where([1, 5] > 2, 1, 0), xor([6, 1], 3), [1.5, 0.0].astype(bool), [2, 3].astype(float), log([1.0, 2.0]))
     use livefusion::prelude::*;
 
@@ -3427,7 +3488,7 @@ mod p229 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p230 {
+mod p233 {
     // (iota(5).fold(0, |a, b| a - b), iota(4).diff(), [true, false, true].sum(), [1].append([0.5]), [1, 2].map(lambda x: x + 1))
     use livefusion::prelude::*;
 
@@ -3453,7 +3514,7 @@ mod p230 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p231 {
+mod p234 {
     // [3, 1, 4, 5].group_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3470,7 +3531,7 @@ mod p231 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p232 {
+mod p235 {
     // [3, 1, 4].sort_by(_ % 2)
     use livefusion::prelude::*;
 
@@ -3487,7 +3548,7 @@ mod p232 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p233 {
+mod p236 {
     // let xs = [3, 1, 4]
     // xs.sort_by(-_)
     use livefusion::prelude::*;
@@ -3502,7 +3563,7 @@ mod p233 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p234 {
+mod p237 {
     // [3.5, 1.0, 4.5].group_by(_ > 2).agg(n = _.len(), mean = _.mean(), |g| ("top", g.map(_ * 2).max()))
     use livefusion::prelude::*;
 
@@ -3525,7 +3586,7 @@ mod p234 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p235 {
+mod p238 {
     // [3, 1, 4].zip([1, 2, 1]).group_by(_.1).agg(n = _.map(_.0).max())
     use livefusion::prelude::*;
 
@@ -3546,7 +3607,7 @@ mod p235 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p236 {
+mod p239 {
     // let g = [1, 2, 3, 4].group_by(|x| (x % 2, x > 3)).agg(n = _.len())
     // g.sort_by(-_.n).take(2)
     use livefusion::prelude::*;
@@ -3569,7 +3630,7 @@ mod p236 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p237 {
+mod p240 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(_.symbol).agg(n = _.len(), low = _.price.min(), high = _.price.max())
     use livefusion::prelude::*;
@@ -3596,7 +3657,7 @@ mod p237 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p238 {
+mod p241 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // g.sort_by(_.low)
@@ -3624,7 +3685,7 @@ mod p238 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p239 {
+mod p242 {
     // let s = load "examples/data/stocks.csv"
     // let g = s.group_by(_.symbol).agg(n = _.len(), low = _.price.min())
     // (g.n.max(), g.filter(_.low < 20).low)
@@ -3650,7 +3711,7 @@ mod p239 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p240 {
+mod p243 {
     // let s = load "examples/data/stocks.csv"
     // (s.len(), s.filter(_.price > 500).len(), s.map(|r| r.price * 2).max())
     use livefusion::prelude::*;
@@ -3670,7 +3731,7 @@ mod p240 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p241 {
+mod p244 {
     // let s = load "examples/data/stocks.csv"
     // s.filter(_.price > 650).symbol
     use livefusion::prelude::*;
@@ -3688,7 +3749,7 @@ mod p241 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p242 {
+mod p245 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.price).take(3).map(|r| r.price)
     use livefusion::prelude::*;
@@ -3710,7 +3771,7 @@ mod p242 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p243 {
+mod p246 {
     // let s = load "examples/data/stocks.csv"
     // s.sort_by(_.symbol).price.head()
     use livefusion::prelude::*;
@@ -3732,7 +3793,7 @@ mod p243 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p244 {
+mod p247 {
     // let t = load "examples/data/airports.csv"
     // t.group_by(_.state).agg(n = _.len(), north = _.latitude.max()).sort_by(-_.n).take(3)
     use livefusion::prelude::*;
@@ -3761,7 +3822,7 @@ mod p244 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p245 {
+mod p248 {
     // let t = load "examples/data/airports.csv"
     // t.filter(_.latitude > 60).map(|r| (r.longitude, r.latitude)).head()
     use livefusion::prelude::*;
@@ -3781,7 +3842,7 @@ mod p245 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p246 {
+mod p249 {
     // let s = load "examples/data/stocks.csv"
     // s.map(_.symbol)
     use livefusion::prelude::*;
@@ -3799,7 +3860,7 @@ mod p246 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p247 {
+mod p250 {
     // let s = load "examples/data/stocks.csv"
     // (s[s.symbol == "IBM"].price.max(), s[s.price > 500].len())
     use livefusion::prelude::*;
@@ -3818,7 +3879,7 @@ mod p247 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p248 {
+mod p251 {
     // let s = load "examples/data/stocks.csv"
     // s[s.price > 500].group_by(_.symbol).agg(n = _.len(), top = _.price.max())
     use livefusion::prelude::*;
@@ -3844,7 +3905,7 @@ mod p248 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p249 {
+mod p252 {
     // let u = load "examples/data/states.csv"
     // u.square_miles.sort().take(2)
     use livefusion::prelude::*;
@@ -3859,7 +3920,7 @@ mod p249 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p250 {
+mod p253 {
     // let s = load "examples/data/stocks.csv"
     // let rows = 2.0
     // s.sort_by(_.price * rows).take(2).price * rows
@@ -3879,7 +3940,7 @@ mod p250 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p251 {
+mod p254 {
     // let s = load "examples/data/stocks.csv"
     // s.group_by(|r| (r.symbol, r.price > 100)).agg(n = _.len())
     use livefusion::prelude::*;
@@ -3905,7 +3966,7 @@ mod p251 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p252 {
+mod p255 {
     // [[1, 2], [3, 4]].map_rows(|r| (r.sum(), r.max()))
     use livefusion::prelude::*;
 
@@ -3919,7 +3980,7 @@ mod p252 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p253 {
+mod p256 {
     // [[3.0, 1.0], [2.0, 4.0]].map_rows(|r| r.sort() / r.max())
     use livefusion::prelude::*;
 
@@ -3935,7 +3996,7 @@ mod p253 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p254 {
+mod p257 {
     // [[1, 2, 3], [4, 5, 6]].map_rows(|r| r.map(_ * 2).filter(_ > 4).len())
     use livefusion::prelude::*;
 
@@ -3951,7 +4012,7 @@ mod p254 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p255 {
+mod p258 {
     // [[1, 2, 3], [4, 5, 6]].along(0).map(|c| c.scan(0, |a, b| a + b))
     use livefusion::prelude::*;
 
@@ -3968,7 +4029,7 @@ mod p255 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p256 {
+mod p259 {
     // [1, 2, 3, 4].map(|x| { let y = x + 1; y * y }).filter(_ % 2 == 0).map(_ as f64).scan(0.0, |a, b| a + b).map(sqrt(_)).sum()
     use livefusion::prelude::*;
 
@@ -3989,7 +4050,7 @@ mod p256 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p257 {
+mod p260 {
     // let m = [[1, 2], [3, 4]]
     // (m.along(0).sum(), m.along(1).product(), m.along(0).min(), m.along(1).max(), m.along(1).mean(), m.along(0).var(), m.along(1).std())
     use livefusion::prelude::*;
@@ -4021,7 +4082,7 @@ mod p257 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p258 {
+mod p261 {
     // let m = [[1, 2], [3, 0]]
     // (m.along(1).min_index(), m.along(1).max_index(), m.along(1).any(_ > 2), m.along(1).all(_ > 0), m.along(0).count(_ > 1))
     use livefusion::prelude::*;
@@ -4049,7 +4110,7 @@ mod p258 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p259 {
+mod p262 {
     // let m = [[1, 2], [3, 4]]
     // (m.along(1).fold(0, |a, b| a + b), m.along(1).fold_seq(0, |s, x| s * 10 + x), m.along(0).fold1(|a, b| a.max(b)), m.along(1).aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))
     use livefusion::prelude::*;
@@ -4070,7 +4131,7 @@ mod p259 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p260 {
+mod p263 {
     // let m = [[1, 2], [3, 4]].along(1)
     // (m.scan(0, |a, b| a + b), m.scan_exclusive(0, |a, b| a + b), m.scan_right(0, |a, b| a + b), m.scan1(|a, b| a.max(b)), m.cumsum(), m.cumprod())
     use livefusion::prelude::*;
@@ -4100,7 +4161,7 @@ mod p260 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p261 {
+mod p264 {
     // let r = ragged [[1, 2], [3]]
     // (r.sum(), r.product(), r.min(), r.max(), r.mean(), r.var(), r.min_index(), r.max_index(), r.any(_ > 2), r.all(_ > 1), r.count(_ > 1))
     use livefusion::prelude::*;
@@ -4140,7 +4201,7 @@ mod p261 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p262 {
+mod p265 {
     // let r = ragged [[4, 0, 7], [1, 2]]
     // (r.fold(0, |a, b| a + b), r.fold1(|a, b| a.max(b)), r.fold_seq(0, |n, d| n * 10 + d), r.aggregate(0.0, |s, x| s + x as f64, |a, b| a + b))
     use livefusion::prelude::*;
@@ -4161,7 +4222,7 @@ mod p262 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p263 {
+mod p266 {
     // let r = ragged [[1, 2], [3]]
     // (r.scan(0, |a, b| a + b), r.scan_exclusive(0, |a, b| a + b), r.scan_seq(0, |s, x| s * 10 + x), r.scan_right(0, |a, b| a + b), r.cummax())
     use livefusion::prelude::*;
@@ -4189,7 +4250,7 @@ mod p263 {
 }
 
 #[allow(warnings, clippy::all)]
-mod p264 {
+mod p267 {
     // let m = generate((2, 3, 2), |(i, j, k)| i * j + k)
     // (m.along((0, 2)).sum(), m.sum(axis = (1, 2)), [[true, false], [true, true]].along(0).sum(), [[true, false]].sum(axis = 1))
     use livefusion::prelude::*;
@@ -4475,4 +4536,7 @@ pub const ALL: &[fn()] = &[
     p262::run,
     p263::run,
     p264::run,
+    p265::run,
+    p266::run,
+    p267::run,
 ];

@@ -1,9 +1,10 @@
-//! External parts: transforms, user functions, and foreign memory.
+//! External parts: transforms, choices between arrays, user functions, and foreign memory.
 //!
 //! Transforms compute sums of products of small integers, so results are exact to the bit.
 
+use super::near::Of;
 use super::table::Table;
-use super::{Made, Part, one};
+use super::{Made, Part, converted, one};
 use crate::naive::Data;
 use crate::program::{Step, random::Making};
 use livefusion::Exp;
@@ -37,6 +38,8 @@ pub enum Apart {
     Halved,
     /// An array in memory, as foreign memory.
     Foreign,
+    /// The first of two arrays if the sum of the numbers is odd, otherwise the second.
+    Chosen([Of; 2]),
 }
 
 /// The modulus of the remainders.
@@ -165,6 +168,20 @@ impl Made for Apart {
                 Some(Value::Array(columns)) => b.manifest(columns.iter().map(foreign).collect()),
                 _ => first.clone(),
             },
+            Apart::Chosen(of) => {
+                let numbers = converted(b, first, 0, Ty::I64);
+                let (sides, loc) = (of.map(|of| [of.build(b, &numbers)]), b.loc());
+                let sum = b.sum(&numbers);
+                let is_odd = trace(&[], |_| {
+                    let sum = Field::value(&sum, loc)[0];
+                    let [one, zero] = [1, 0].map(|n| Field::literal(Const::int(Ty::I64, n)));
+                    let rest = Field::op(Op::And, &[sum, one], loc);
+                    Fields::from_slice(&[Field::op(Op::Ne, &[rest, zero], loc)])
+                });
+                let [then, otherwise] = &sides;
+                let chosen = b.cond(&b.compute(is_odd), then, otherwise);
+                chosen.into_iter().next().unwrap_or(numbers)
+            }
         }
     }
 
@@ -195,6 +212,16 @@ impl Made for Apart {
             Apart::Turned => first.rows(&Taken { from_behind: true }.places(n)),
             Apart::Halved => first.rows(&Taken { from_behind: false }.places(n)),
             Apart::Foreign => first.rows(&(0..n).collect::<Vec<_>>()),
+            Apart::Chosen([then, otherwise]) => {
+                let numbers = first.integers();
+                let sum = numbers.iter().fold(0i64, |sum, x| sum.wrapping_add(*x));
+                let chosen = if sum & 1 != 0 { then } else { otherwise };
+                one(chosen
+                    .value(numbers)
+                    .into_iter()
+                    .map(|x| x as u64)
+                    .collect())
+            }
         }
     }
 }
@@ -204,7 +231,7 @@ impl Making {
         let array = self.array()?;
         let beside = self.as_long_as(array);
         let beside = self.rng.pick(&beside);
-        let (apart, inputs) = match self.rng.below(8) {
+        let (apart, inputs) = match self.rng.below(10) {
             0 => (Apart::Convolution, vec![array, beside]),
             1 => (Apart::RealConvolution, vec![array, beside]),
             2 => (Apart::Power, vec![array]),
@@ -216,6 +243,10 @@ impl Making {
                     .rng
                     .pick(&[Apart::ConvolutionS, Apart::RealConvolutionS]);
                 (kind, vec![lengths, array, beside])
+            }
+            7 | 8 => {
+                let of = [(); 2].map(|()| self.rng.pick(&Of::ALL));
+                (Apart::Chosen(of), vec![array])
             }
             _ => {
                 let steps = 0..self.program.steps.len();

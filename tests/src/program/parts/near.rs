@@ -46,7 +46,9 @@ fn number(x: i64) -> Field {
 }
 
 impl Of {
-    fn build(self, b: Builder, xs: &Arc<Node>) -> Arc<Node> {
+    pub(super) const ALL: [Of; 4] = [Of::Numbers, Of::Sums, Of::Odd, Of::Thirds];
+
+    pub(super) fn build(self, b: Builder, xs: &Arc<Node>) -> Arc<Node> {
         let loc = b.loc();
         let with = |op: Op, y: i64| {
             trace(&[Ty::I64], |x| {
@@ -73,7 +75,7 @@ impl Of {
         }
     }
 
-    fn value(self, xs: Vec<i64>) -> Vec<i64> {
+    pub(super) fn value(self, xs: Vec<i64>) -> Vec<i64> {
         match self {
             Of::Numbers => xs,
             Of::Sums => {
@@ -189,7 +191,7 @@ impl Made for Near {
 impl Making {
     pub(super) fn near_part(&mut self) -> Option<(Part, Vec<usize>)> {
         let array = self.array()?;
-        let of = self.rng.pick(&[Of::Numbers, Of::Sums, Of::Odd, Of::Thirds]);
+        let of = self.rng.pick(&Of::ALL);
         let edges = [Edge::Clamp, Edge::Wrap, Edge::Mirror, Edge::Constant(5)];
         let near = match self.rng.below(3) {
             0 => Near::Shift(of, self.rng.range(0, 13) as i64 - 2, 9),
