@@ -232,3 +232,79 @@ fn combinations_and_cartesian__of_segments_that_do_not_fit__are_errors() {
         }
     }
 }
+
+/// The products of all pairs of a row.
+fn products(row: &[i64]) -> Vec<i64> {
+    let firsts = row.iter().enumerate();
+    firsts
+        .flat_map(|(i, a)| row[i + 1..].iter().map(move |b| a * b))
+        .collect()
+}
+
+/// The kept elements are stored once. The loop of their pairs runs over their own segments.
+#[test]
+fn combinations__of_kept_elements__are_in_a_second_loop() -> Result<()> {
+    let rows: Vec<Vec<i64>> = (0..40i64)
+        .map(|k| (0..k % 7).map(|i| (k * 5 + i * 3) % 11 - 4).collect())
+        .collect();
+    let kept: Vec<Vec<i64>> = rows
+        .iter()
+        .map(|row| row.iter().copied().filter(|x| *x > 0).collect())
+        .collect();
+    let pairs: Vec<Vec<i64>> = kept.iter().map(|row| products(row)).collect();
+    let heavy = |row: &Vec<i64>| -> Vec<i64> { row.iter().copied().filter(|p| *p > 8).collect() };
+    let heavy: Vec<Vec<i64>> = pairs.iter().map(heavy).collect();
+    for engine in engines() {
+        let segments = Segmented::from_vecs(rows.clone());
+        let keep = || segments.filter(|x| x.gt(0));
+        let product = |s: &Segmented<i64>| s.combinations().map(|(a, b)| a * b);
+
+        // Two consumers of the filtered pairs.
+        let filtered = product(&keep()).filter(|p| p.gt(8));
+        let largest = filtered.fold(0, |a, b| a.max(b));
+        let all = filtered.data().sum();
+        let roots = [largest.node().clone(), all.node().clone()];
+        assert_eq!(shape(&roots)?.0, 2);
+        let (largest, all) = (&largest, &all).force_with(&engine)?;
+        let most = heavy.iter().map(|row| row.iter().copied().max());
+        assert_eq!(largest, most.map(|m| m.unwrap_or(0)).collect::<Vec<_>>());
+        assert_eq!(all, heavy.iter().flatten().sum::<i64>());
+
+        // A fold of the kept elements is in the first loop, a zip with them in the second.
+        let (one, scaled) = (keep(), keep().map(|x| x * 3));
+        let (sums, masses) = (one.sum(), product(&one).sum());
+        let both = sums.zip_with(&masses, |a, b| a * 1000 + b);
+        let both_expected = kept.iter().zip(&pairs);
+        let both_expected: Vec<i64> = both_expected
+            .map(|(row, pairs)| row.iter().sum::<i64>() * 1000 + pairs.iter().sum::<i64>())
+            .collect();
+        assert_eq!(shape(&[both.node().clone()])?.0, 2);
+        assert_eq!(both.force_with(&engine)?, both_expected);
+
+        // Maps and second filters of kept elements, and their own pairs.
+        let twice = keep().filter(|x| x.lt(6));
+        let (twice, scaled) = (product(&twice).sum(), product(&scaled).sum());
+        let small =
+            |row: &Vec<i64>| -> Vec<i64> { row.iter().copied().filter(|x| *x < 6).collect() };
+        let small = kept.iter().map(|row| products(&small(row)).iter().sum());
+        let (twice, scaled) = (&twice, &scaled).force_with(&engine)?;
+        assert_eq!(twice, small.collect::<Vec<i64>>());
+        let nine = pairs.iter().map(|row| row.iter().sum::<i64>() * 9);
+        assert_eq!(scaled, nine.collect::<Vec<_>>());
+
+        // Pairs with the elements of other segments.
+        let crossed = keep().cartesian(&segments).map(|(a, b)| a * b).sum();
+        let crossed_expected = kept.iter().zip(&rows);
+        let crossed_expected: Vec<i64> = crossed_expected
+            .map(|(a, b)| a.iter().sum::<i64>() * b.iter().sum::<i64>())
+            .collect();
+        assert_eq!(crossed.force_with(&engine)?, crossed_expected);
+        let lengths = (product(&keep()).lengths(), keep().data()).force_with(&engine)?;
+        assert_eq!(
+            lengths.0,
+            pairs.iter().map(|p| p.len() as u64).collect::<Vec<_>>()
+        );
+        assert_eq!(lengths.1, kept.concat());
+    }
+    Ok(())
+}

@@ -26,6 +26,7 @@
 //! other uses, the map gets the class instead and reads memory at the loop's counter. Lengths that
 //! come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
+mod apart;
 mod columns;
 mod infer;
 mod rows;

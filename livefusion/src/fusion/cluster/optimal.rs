@@ -60,7 +60,27 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
             solution.partition = partition;
         }
     }
+    settle(problem, &mut solution);
     solution
+}
+
+/// Moves items to the first loop that recomputes them, where that costs no more.
+///
+/// The search places an item before its consumers. If all of these are in later loops that
+/// recompute the item, its own loop computes it in vain.
+fn settle(problem: &Problem, solution: &mut Solution) {
+    for item in (0..problem.items.len()).rev() {
+        let Some((_, to)) = solution.partition.copies_of(item).first().copied() else {
+            continue;
+        };
+        let mut moved = solution.partition.clone();
+        moved.loop_of[item] = to;
+        moved.copies.retain(|copy| *copy != (item, to));
+        let cost = problem.cost(&moved).filter(|cost| *cost <= solution.cost);
+        if let (Some(cost), Some(partition)) = (cost, schedule::order(problem, &moved)) {
+            (solution.cost, solution.partition) = (cost, partition);
+        }
+    }
 }
 
 /// Translates a partition of the contracted problem to the original problem.

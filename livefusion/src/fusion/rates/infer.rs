@@ -1,12 +1,12 @@
 //! Rate inference: visits the nodes in the order of the graph.
 
-use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
+use super::{ClassId, ClassKind, Rates, Selector, apart, indexed_array};
 use crate::ast::{AsLong, Kind, Len};
 use crate::custom::Output;
 use crate::fusion::sides::{self, NodeUsers};
 use crate::sharing::algebra::Length;
 use crate::sharing::{FieldRef, Graph, KnownLengths, NodeId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Infers the classes of a graph.
 ///
@@ -27,6 +27,7 @@ pub fn infer(graph: &Graph, lengths: &KnownLengths, on_demand: bool) -> Rates {
         by_delayed: FxHashMap::default(),
         subs: FxHashMap::default(),
         nested: FxHashMap::default(),
+        apart: apart::counts(graph),
         users: on_demand.then(|| NodeUsers::of(graph)),
         appends: Vec::new(),
         by_parts: FxHashMap::default(),
@@ -53,6 +54,8 @@ pub(super) struct Inference<'g> {
     by_delayed: FxHashMap<Length, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, Vec<ClassId>>,
+    /// The counts of kept elements whose segments have a nested class, too.
+    pub(super) apart: FxHashSet<NodeId>,
     /// The classes of appends, each after the classes of its parts, with the appends of each.
     appends: Vec<(ClassId, Vec<NodeId>)>,
     /// Maps the parts of an append to an index of `appends`. Appends of parts with equal lengths
@@ -290,9 +293,8 @@ impl Inference<'_> {
     /// The class of the elements of segments with these lengths.
     fn elements(&mut self, lengths: NodeId) -> ClassId {
         let field = self.graph.resolve(lengths, 0);
-        let counts = &self.graph.nodes[field.0.index()];
-        if let (Kind::CountS, false) = (&counts.node.kind, counts.leaf)
-            && let Some(class) = self.rates.runs_at(field.0)
+        if let Some(class) = self.counted(lengths)
+            && !self.apart.contains(&field.0)
         {
             return class;
         }
@@ -311,8 +313,11 @@ impl Inference<'_> {
     /// The class at which data is used with these lengths. The data's own class is unified with it,
     /// if possible. Maps without other users move to it, and read their operands from memory.
     fn segmented(&mut self, id: NodeId, lengths: NodeId, data: NodeId) -> ClassId {
-        let elements = self.elements(lengths);
         let own = self.class(data);
+        if self.counted(lengths) == Some(own) {
+            return own;
+        }
+        let elements = self.elements(lengths);
         if own == elements {
             return elements;
         }
@@ -389,6 +394,9 @@ impl Inference<'_> {
         classes.sort_unstable();
         classes.dedup();
         let is_root = |c: &ClassId| self.rates.kind(*c) == ClassKind::Root;
+        let stored = |c: &ClassId| self.is_apart(*c, &classes);
+        let stored: Vec<ClassId> = classes.iter().filter(|c| stored(c)).copied().collect();
+        classes.retain(|c| !stored.contains(c));
         let (roots, others): (Vec<_>, Vec<_>) = classes.into_iter().partition(is_root);
         let target = match (others.as_slice(), roots.first()) {
             ([], Some(root)) => *root,
@@ -400,6 +408,11 @@ impl Inference<'_> {
             }
             _ => return self.fresh(id, first),
         };
+        let (apart, rest): (Vec<usize>, Vec<usize>) =
+            (first..inputs.len()).partition(|k| stored.contains(&all[k - first]));
+        self.rates
+            .unfused
+            .extend(apart.into_iter().map(|k| (id, k)));
         let joins = match self.rates.kind(target) {
             ClassKind::Root => true,
             _ if self.rates.is_appended(target) => false,
@@ -412,7 +425,8 @@ impl Inference<'_> {
             }
             return target;
         }
-        let off: Vec<usize> = (first..inputs.len())
+        let off: Vec<usize> = rest
+            .into_iter()
             .filter(|k| all[k - first] != target)
             .collect();
         let is_leaf = |k: &usize| {
