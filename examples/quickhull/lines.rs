@@ -81,10 +81,9 @@ impl Lines {
         }
     }
 
-    /// Computes the arrays and returns the number of points.
-    pub fn force(&self, engine: &Engine) -> livefusion::Result<usize> {
-        let (.., points) = self.arrays().force_with(engine)?;
-        Ok(points.len())
+    /// Computes the arrays.
+    pub fn force(&self, engine: &Engine) -> livefusion::Result<()> {
+        self.arrays().force_with(engine).map(|_| ())
     }
 
     /// Explains the loops of `force`.
@@ -96,7 +95,23 @@ impl Lines {
         let (lengths, points) = (self.points.lengths(), self.points.data());
         (&self.begin, &self.peak, &self.end, lengths, points)
     }
+
+    /// Returns the state of a loop over levels.
+    fn state(self) -> State {
+        (self.begin, self.peak, self.end, self.points)
+    }
+
+    fn of((begin, peak, end, points): State) -> Lines {
+        Lines {
+            begin,
+            peak,
+            end,
+            points,
+        }
+    }
 }
+
+type State = (Array<Point>, Array<Point>, Array<Point>, Segmented<Point>);
 
 type Points<'a> = &'a Array<Point>;
 type Arrays<'a> = (
@@ -109,16 +124,18 @@ type Arrays<'a> = (
 
 /// Computes the corners of the convex hull.
 ///
-/// They are in counter-clockwise order from the leftmost point. Each level runs the same compiled
-/// loops. The number of levels is the largest number of splits that led to a corner.
+/// They are in counter-clockwise order from the leftmost point. The levels are one loop over
+/// arrays, until no line has points. Their number is the largest number of splits that led to a
+/// corner.
 pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
     let (left, right) = extremes(engine, points)?;
     if left == right {
         return Ok(vec![left]);
     }
-    let mut lines = Lines::between(left, right, points);
-    while lines.force(engine)? > 0 {
-        lines = lines.split();
-    }
-    lines.begin.force_with(engine)?.into_vec()
+    let (corners, ..) = iterate_while(
+        Lines::between(left, right, points).state(),
+        |(.., points)| points.data().len().gt(0),
+        |lines| Lines::of(lines).split().state(),
+    );
+    corners.force_with(engine)?.into_vec()
 }

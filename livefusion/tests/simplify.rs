@@ -62,8 +62,10 @@ fn body(steps: &[Step]) -> Body {
                 ints.push(b.op(Op::Sub, &[i, less]));
             }
             _ => {
-                let n = b.lit(Const::int(Ty::I64, i64::from(*z as i8)));
-                ints.push(b.op(Op::Mul, &[n, i]));
+                // Two large constants make a product of zero.
+                let n = i64::from(*z as i8) << (32 * (z % 2));
+                let n = b.lit(Const::int(Ty::I64, n));
+                ints.push(b.op([Op::Mul, Op::And][usize::from(*y) % 2], &[n, i]));
             }
         }
     }
@@ -150,6 +152,21 @@ fn constants_that_cancel() {
     let same = b.op(Op::Add, &[less, more]);
     let simple = simplify(b.finish(&[same]));
     assert_eq!(simple.terms.len(), 1, "{simple:?}");
+}
+
+/// Joined constants that absorb the other operand give a constant at once.
+#[test]
+fn simplify__constants_that_absorb__give_a_constant() {
+    for (op, [first, second]) in [(Op::And, [6, 9]), (Op::Mul, [1 << 32, 1 << 33])] {
+        let mut b = BodyBuilder::new(&[Ty::I64]);
+        let x = b.param(0);
+        let [first, second] = [first, second].map(|n| b.lit(Const::int(Ty::I64, n)));
+        let inner = b.op(op, &[x, first]);
+        let outer = b.op(op, &[second, inner]);
+        let simple = simplify(b.finish(&[outer]));
+        let result = &simple.terms[simple.results[0].index()].term;
+        assert!(matches!(result, Term::Lit(c) if c.bits == 0), "{simple:?}");
+    }
 }
 
 /// Sums of integers are collected: constants, multiples of equal operands, operands that cancel.

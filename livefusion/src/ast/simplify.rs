@@ -227,7 +227,7 @@ fn simpler(
             Simpler::Constant(Const::zero(ty))
         }
         [x, y] => match identity(op, *x, lit(*x), *y, lit(*y)) {
-            Simpler::No => match joined(terms, op, [*x, *y], ty) {
+            Simpler::No => match joined(terms, &traps, op, [*x, *y], ty) {
                 Simpler::No => collected(terms, traps, op, [*x, *y], ty),
                 simpler => simpler,
             },
@@ -292,8 +292,15 @@ fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Co
 }
 
 /// Rewrites `(x op c) op d` to `x op (c op d)`, with the constants on any side. The operator must
-/// associate, which excludes floats, since they round. Gives `x` alone if the constants cancel.
-fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
+/// associate, which excludes floats, since they round. Gives `x` alone if the constants cancel, and
+/// a constant if they absorb an `x` that cannot trap.
+fn joined(
+    terms: &[TermData],
+    traps: impl Fn(TermId) -> bool,
+    op: Op,
+    args: [TermId; 2],
+    ty: Ty,
+) -> Simpler {
     let [x, y] = match (lit(terms, args[0]), lit(terms, args[1])) {
         (None, Some(_)) => args,
         (Some(_), None) => [args[1], args[0]],
@@ -314,6 +321,9 @@ fn joined(terms: &[TermData], op: Op, args: [TermId; 2], ty: Ty) -> Simpler {
     let both = c.and_then(|c| fold(op, [c, last].into_iter().collect(), ty));
     match both {
         Some(both) if is_right_identity(op, both) => Simpler::Is(x),
+        Some(both) if absorbs(op, [None, Some(both)], ty) && !traps(x) => {
+            Simpler::Constant(Const::zero(ty))
+        }
         Some(both) => Simpler::Op(op, [SumPart::Of(x), SumPart::Is(both)]),
         None => Simpler::No,
     }

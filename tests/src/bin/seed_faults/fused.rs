@@ -94,10 +94,10 @@ pub(super) const FAULTS: &[Fault] = &[
         faulty: "let in_first: FxHashSet<NodeId> = in_first.into_iter().collect();",
     },
     Fault {
-        what: "a part that goes by the elements of an earlier one carries nothing",
+        what: "a root that runs again for a part carries nothing that others consume",
         file: "fusion/phases.rs",
-        sound: "let is_recomputed = family == Some(adding.family) && parts.iter().all(is_elementwise);",
-        faulty: "let is_recomputed = family == Some(adding.family);",
+        sound: "family == Some(adding.family) && runs_again(graph, rates, adding.users, parts);",
+        faulty: "family == Some(adding.family);",
     },
     Fault {
         what: "a scalar is captured where an earlier phase has folded it",
