@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 /// A statement of a body that is cut.
 pub(super) struct CutStatement<'p> {
     pub stmt: &'p Stmt,
-    /// The conditions around it, the innermost last.
-    pub within: &'p [Value],
     /// What later statements have from it.
     pub defs: Vec<(Value, Shape)>,
     /// What it has from others.
@@ -29,8 +27,6 @@ pub(super) struct Parts<'p> {
     pub statements: Vec<CutStatement<'p>>,
     /// The statement that a value comes from.
     pub definer: FxHashMap<Value, usize>,
-    /// The conditions that are taken apart.
-    pub guards: FxHashSet<Value>,
     /// Statements that stay together, in an order in which they may be done.
     pub parts: Vec<Vec<usize>>,
 }
@@ -156,13 +152,12 @@ impl<'p> Parts<'p> {
         outside: &FxHashSet<Value>,
     ) -> Parts<'p> {
         let body = &turns.body;
-        let touched: Vec<Touched> = body.iter().map(|s| Touched::of(tile, &s.stmt)).collect();
+        let touched: Vec<Touched> = body.iter().map(|s| Touched::of(tile, s)).collect();
         let changed = Touched::of_changed(&touched);
-        let guards: FxHashSet<Value> = body.iter().flat_map(|s| &s.within).copied().collect();
         let mut joined = Joined((0..body.len()).collect());
         let mut definer: FxHashMap<Value, usize> = FxHashMap::default();
         for (i, s) in body.iter().enumerate() {
-            let own = s.stmt.kind.target();
+            let own = s.kind.target();
             let own = own.filter(|v| tile.value(*v).origin == Origin::Let);
             definer.extend(own.map(|v| (v, i)));
         }
@@ -177,8 +172,7 @@ impl<'p> Parts<'p> {
                         && tile.shape(*v).lanes == lanes
                         && !outside.contains(v)
                         && !by_lanes(v)
-                        && is_set_anew(&body[first].stmt.kind, *v)
-                        && all.iter().all(|i| *i > last || body[*i].within.is_empty()) =>
+                        && is_set_anew(&body[first].kind, *v) =>
                 {
                     let before = all.iter().filter(|i| **i <= last);
                     before.for_each(|i| joined.join(first, *i));
@@ -190,30 +184,21 @@ impl<'p> Parts<'p> {
         let mut statements: Vec<CutStatement> = Vec::new();
         for (s, touched) in body.iter().zip(&touched) {
             let mut uses: Vec<Value> = Vec::new();
-            each_value(&s.stmt, &mut |v| {
+            each_value(s, &mut |v| {
                 if definer.contains_key(&v) && !uses.contains(&v) {
                     uses.push(v);
                 }
             });
             let is_free = |v: &Value| statements.get(definer[v]).is_some_and(|s| s.free);
             let unchanged = touched.read.iter().all(|t| !changed.contains_key(t));
-            let kind = &s.stmt.kind;
-            // A place may be computed where nothing is done there, but a condition says whether it was reached.
-            let anywhere = s.within.is_empty()
-                || !matches!(kind, StmtKind::Load { .. })
-                    && kind.target().is_none_or(|v| !guards.contains(&v));
-            let free =
-                anywhere && costs_nothing(tile, kind) && unchanged && uses.iter().all(is_free);
-            let within = if free { &[][..] } else { &s.within[..] };
-            uses.extend(within.last().filter(|v| !uses.contains(v)));
+            let free = costs_nothing(tile, &s.kind) && unchanged && uses.iter().all(is_free);
             uses.retain(|v| definer[v] != statements.len());
             statements.push(CutStatement {
-                stmt: &s.stmt,
-                within,
+                stmt: s,
                 defs: Vec::new(),
                 uses,
                 free,
-                cost: cost(tile, &s.stmt),
+                cost: cost(tile, s),
             });
         }
         let mut all: Vec<(Value, usize)> = definer.iter().map(|(v, i)| (*v, *i)).collect();
@@ -233,7 +218,6 @@ impl<'p> Parts<'p> {
         let mut parts = Parts {
             statements,
             definer,
-            guards,
             parts: Vec::new(),
         };
         let groups = parts.groups(&mut joined);
@@ -365,7 +349,7 @@ impl<'p> Parts<'p> {
         order.into_iter().map(|g| groups[g].clone()).collect()
     }
 
-    /// Statements, each free one that they need before the first that does, or before the first condition.
+    /// Statements, each free one that they need before the first that does.
     pub(super) fn with_free(&self, piece: &[usize]) -> Vec<usize> {
         let mut all = Vec::new();
         let mut seen: FxHashSet<usize> = FxHashSet::default();
@@ -384,9 +368,6 @@ impl<'p> Parts<'p> {
                 let free = before.filter(|d| self.statements[*d].free && !seen.contains(d));
                 open.extend(free.map(|d| (d, false)));
             }
-        }
-        if piece.iter().any(|i| !self.statements[*i].within.is_empty()) {
-            all.sort_by_key(|i| !self.statements[*i].free);
         }
         all
     }
@@ -436,7 +417,7 @@ fn costs_nothing(tile: &Tile, kind: &StmtKind) -> bool {
 }
 
 /// What a statement costs, with its bodies.
-pub(super) fn cost(tile: &Tile, s: &Stmt) -> Cost {
+fn cost(tile: &Tile, s: &Stmt) -> Cost {
     let mut sum = Cost::default();
     let mut open = vec![s];
     while let Some(s) = open.pop() {
