@@ -125,8 +125,7 @@ type Arrays<'a> = (
 /// Computes the corners of the convex hull.
 ///
 /// They are in counter-clockwise order from the leftmost point. The levels are one loop over
-/// arrays, until no line has points. Their number is the largest number of splits that led to a
-/// corner.
+/// arrays, until no line has points.
 pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
     let (left, right) = extremes(engine, points)?;
     if left == right {
