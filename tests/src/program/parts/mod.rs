@@ -146,7 +146,7 @@ impl Making {
     /// A part over exact inputs that cannot trap, because external parts run before everything
     /// else.
     pub(super) fn part(&mut self) -> Option<usize> {
-        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 20, 12, 15]) {
+        let (part, inputs) = match self.rng.weighted(&[30, 16, 20, 20, 20, 20, 4, 15]) {
             0 => self.sorting_part(),
             1 => self.drawing_part(),
             2 => self.cut_part(),

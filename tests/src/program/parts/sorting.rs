@@ -172,6 +172,12 @@ impl Made for Sorting {
         // The index of the first equal element for each element, and the first index of each group.
         let equal = |i: usize| (0..i).find(|j| of.to(i, of, *j).is_eq()).unwrap_or(i);
         let found = || -> Vec<usize> { (0..of.len()).filter(|i| equal(*i) == *i).collect() };
+        // The place of each element's value among the distinct values.
+        let codes = || -> Vec<usize> {
+            let found = found();
+            let code = |of| found.iter().position(|first| *first == of).unwrap_or(0);
+            (0..of.len()).map(|i| code(equal(i))).collect()
+        };
         let places_of = |is_before: &dyn Fn(std::cmp::Ordering) -> bool| {
             let before = |j: usize| {
                 let before = (0..of.len()).filter(|i| is_before(of.to(*i, last, j)));
@@ -209,11 +215,7 @@ impl Made for Sorting {
                 columns.push(counts);
                 Data::Array(columns, first.len())
             }
-            Sorting::Codes => {
-                let found = found();
-                let code = |i| found.iter().position(|j| *j == equal(i)).unwrap_or(0) as u64;
-                one((0..of.len()).map(code).collect())
-            }
+            Sorting::Codes => one(codes().into_iter().map(|code| code as u64).collect()),
             Sorting::TopByCode(k) => {
                 let equal = |i: usize| (0..i).find(|j| last.to(i, last, *j).is_eq()).unwrap_or(i);
                 let first: Vec<usize> = (0..last.len()).map(equal).collect();
@@ -228,10 +230,8 @@ impl Made for Sorting {
                 of.rows(&keys.flat_map(of_key).collect::<Vec<_>>())
             }
             Sorting::Components => {
-                let found = found();
                 let mut labels: Vec<u64> = (0..of.len() as u64).collect();
-                for i in 0..of.len() {
-                    let code = found.iter().position(|j| *j == equal(i)).unwrap_or(0);
+                for (i, code) in codes().into_iter().enumerate() {
                     let (a, b) = (labels[i], labels[code]);
                     let joined = labels.iter_mut().filter(|label| **label == a.max(b));
                     joined.for_each(|label| *label = a.min(b));
