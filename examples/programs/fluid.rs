@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn fluid__small_input__agrees_with_plain_rust() {
         let most = Plan {
-            loops: 4,
+            loops: 3,
             arrays: 3,
             calls: 0,
         };

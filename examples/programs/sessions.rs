@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn sessions__small_input__agrees_with_plain_rust() {
         let most = Plan {
-            loops: 2,
-            arrays: 3,
+            loops: 1,
+            arrays: 2,
             calls: 0,
         };
         check(super::compare, most);

@@ -17,6 +17,7 @@ mod loops;
 #[path = "nested/sizes.rs"]
 mod sizes;
 
+use crate::common::engines;
 use livefusion::prelude::*;
 use livefusion::{Boundary, Elt, Engine, Error, ErrorKind, Force};
 use std::fmt::Debug;
@@ -61,10 +62,6 @@ where
         alone
     );
     all()
-}
-
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::jit(), Engine::c()]
 }
 
 /// Asserts that the closure on all segments equals the closure on each alone, on every engine.

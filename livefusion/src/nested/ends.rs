@@ -13,6 +13,7 @@ use crate::ast::{
 use crate::over::Domain;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// The end of an array that a fold returns.
@@ -24,9 +25,19 @@ pub(super) fn end_of(fold: &Fold) -> Option<Side> {
 }
 
 /// Whether an array is in memory, or only renames fields or axes of such arrays.
-pub(super) fn is_in_memory(data: &Node) -> bool {
-    let mut renamed = data.inputs.iter();
-    data.is_leaf() || data.kind.facts().names() && renamed.all(|n| is_in_memory(n))
+pub(super) fn is_in_memory(data: &Arc<Node>) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![data];
+    while let Some(node) = stack.pop() {
+        if node.is_leaf() || !seen.insert(Arc::as_ptr(node)) {
+            continue;
+        }
+        if !node.kind.facts().names() {
+            return false;
+        }
+        stack.extend(&node.inputs);
+    }
+    true
 }
 
 impl Lift {

@@ -44,7 +44,7 @@ impl Builder {
 pub trait Without<const K: usize>: Dim {
     /// Names the remaining rank.
     type Rest: Rank;
-    /// Names the rank of the other axes, [`Ix1`] if there are none.
+    /// Names the rank of these `K` axes, [`Ix1`] if there are none.
     type Named: Dim;
 }
 

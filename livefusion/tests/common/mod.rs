@@ -2,6 +2,7 @@
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
+use livefusion::runtime::Explanation;
 use livefusion::{Clustering, Result, stages};
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -20,6 +21,14 @@ pub fn shape<N: Borrow<Arc<Node>>>(roots: &[N]) -> Result<(usize, usize)> {
     let roots: Vec<Arc<Node>> = roots.iter().map(|r| r.borrow().clone()).collect();
     let loops = Engine::interp().explain(&roots)?.loops;
     Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+/// Counts the loops of a plan, their counters, and the arrays that they write.
+pub fn counted(explained: &Explanation) -> (usize, usize, usize) {
+    let loops = &explained.loops;
+    let counters = loops.iter().map(|l| l.program.rates.len()).sum();
+    let written = loops.iter().map(|l| l.arrays_written).sum();
+    (loops.len(), counters, written)
 }
 
 /// Counts the loops of a program and the columns that cross them.

@@ -1,18 +1,9 @@
 //! Broadcasts along several axes, rows that meet other matrices, and shapes known in a call.
 
-use crate::common::engines;
+use crate::common::{counted, engines};
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
-use livefusion::runtime::Explanation;
 use livefusion::{ErrorKind, Result};
-
-/// Loops, their counters, and arrays that they write.
-fn shape(explained: &Explanation) -> (usize, usize, usize) {
-    let loops = &explained.loops;
-    let rates = loops.iter().map(|l| l.program.rates.len()).sum();
-    let written = loops.iter().map(|l| l.arrays_written).sum();
-    (loops.len(), rates, written)
-}
 
 fn matrix(n: usize, m: usize) -> Array<f64, Ix2> {
     Array::from_vec((n, m), (0..n * m).map(|k| (k * 5 % 11) as f64).collect())
@@ -32,7 +23,7 @@ fn broadcast__along_two_new_axes__is_one_nest() -> Result<()> {
                 let all = wide.zip_with(&matrix(d, k).broadcast((n, .., ..)), |x, y| x * y);
                 let sums = all.along(2).sum();
                 let explained = sums.explain_with(&engine)?;
-                assert_eq!(shape(&explained), (1, 3, 1), "{explained}");
+                assert_eq!(counted(&explained), (1, 3, 1), "{explained}");
                 let sums = sums.force_with(&engine)?;
                 assert_eq!(sums.shape(), [n, d]);
                 for (i, j) in (0..n).flat_map(|i| (0..d).map(move |j| (i, j))) {
@@ -54,7 +45,7 @@ fn map_rows__of_another_matrix_in_a_closure__is_one_nest() -> Result<()> {
             let dots = x.map_rows(|a| y.dot(&a));
             for program in [met, dots] {
                 let explained = program.explain_with(&engine)?;
-                assert_eq!(shape(&explained), (1, 3, 1), "{explained}");
+                assert_eq!(counted(&explained), (1, 3, 1), "{explained}");
                 let found = program.force_with(&engine)?;
                 assert_eq!(found.shape(), [n, m]);
                 for (i, j) in (0..n).flat_map(|i| (0..m).map(move |j| (i, j))) {
@@ -95,7 +86,7 @@ fn prepare__of_shapes_that_are_equal_in_a_call__is_one_nest() -> Result<()> {
         let row = |n: usize| Array::from(vec![2.0; n]);
         for k in [4, 3, 0] {
             let explained = program.explain(&(matrix(3, k), row(k)))?;
-            assert_eq!(shape(&explained), (1, 2, 1), "{explained}");
+            assert_eq!(counted(&explained), (1, 2, 1), "{explained}");
             let sums = program.call(&(matrix(3, k), row(k)))?;
             let expected = (0..3).map(|i| (0..k).map(|j| 2.0 * at(k, i, j)).sum());
             assert_eq!(sums, expected.collect::<Vec<f64>>());
@@ -141,7 +132,7 @@ fn iterate_n__of_a_min_plus_product__is_one_nest_a_step() -> Result<()> {
         let ended = iterate_n(3, &start, closer);
         let explained = ended.explain_with(&engine)?;
         let steps = explained.apart.iter().flat_map(|part| part.parts());
-        let shapes: Vec<_> = steps.map(shape).filter(|s| s.0 > 0).collect();
+        let shapes: Vec<_> = steps.map(counted).filter(|s| s.0 > 0).collect();
         assert_eq!(shapes, [(1, 3, 1)], "{explained}");
         assert_eq!(ended.force_with(&engine)?.into_vec()?, expected);
     }
@@ -160,7 +151,7 @@ fn min__along_an_outer_axis_of_a_computed_array__is_one_nest() -> Result<()> {
         for n in [4, 1] {
             let least = sums(n).along(1).min();
             let explained = least.explain_with(&engine)?;
-            assert_eq!(shape(&explained), (1, 3, 1), "{explained}");
+            assert_eq!(counted(&explained), (1, 3, 1), "{explained}");
             let least = least.force_with(&engine)?;
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 let through = (0..n).map(|k| at(n, i, k) + at(n, k, j));

@@ -1,9 +1,8 @@
 //! Closures on planes, and closures that give matrices, against the closure on each plane alone.
 
-use crate::common::engines;
+use crate::common::{counted, engines};
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
-use livefusion::runtime::Explanation;
 use livefusion::{ErrorKind, Result};
 
 type Plane = Array<i64, Ix2>;
@@ -31,14 +30,6 @@ fn cube((n, p, q): (usize, usize, usize)) -> Array<i64, Ix3> {
 fn plane(i: usize, (_, p, q): (usize, usize, usize)) -> Plane {
     let all = (0..p * q).map(|at| element(i, at / q, at % q));
     Array::from_vec((p, q), all.collect::<Vec<_>>())
-}
-
-/// Loops, their counters, and arrays that they write.
-fn shape(explained: &Explanation) -> (usize, usize, usize) {
-    let loops = &explained.loops;
-    let rates = loops.iter().map(|l| l.program.rates.len()).sum();
-    let written = loops.iter().map(|l| l.arrays_written).sum();
-    (loops.len(), rates, written)
 }
 
 /// Asserts that a closure gives the same on all planes together as on each alone.
@@ -72,7 +63,7 @@ fn map_along_two_axes__folds_of_a_plane__are_one_nest() -> Result<()> {
             .along([1, 2])
             .map(|plane: Plane| plane.along(1).sum().max());
         let explained = best.explain_with(&engine)?;
-        assert_eq!(shape(&explained), (1, 3, 1), "{explained}");
+        assert_eq!(counted(&explained), (1, 3, 1), "{explained}");
         let expected = |i| {
             (0..2)
                 .map(|j| (0..4).map(|k| element(i, j, k)).sum::<i64>())
@@ -205,7 +196,7 @@ fn map_along_two_axes__in_a_prepared_program__is_one_nest() -> Result<()> {
         })?;
         for of in [(3, 2, 4), (2, 1, 3)] {
             let explained = program.explain(&cube(of))?;
-            assert_eq!(shape(&explained), (1, 3, 1), "{explained}");
+            assert_eq!(counted(&explained), (1, 3, 1), "{explained}");
             let found = program.call(&cube(of))?;
             let expected = cube(of).along(2).sum().along(1).max().force()?;
             assert_eq!(found, expected);

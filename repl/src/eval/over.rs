@@ -58,27 +58,25 @@ impl Elements {
 impl Call<'_, '_> {
     /// Returns an array along axes.
     pub fn along_axes(&mut self, k: usize) -> Result<Along> {
-        match self.value(k) {
-            Value::Along(along) => Ok(along.clone()),
-            other => {
-                let message = format!("expected an array along axes, got {}", other.describe());
-                let note = "`m.along(0)` is one, `m.along((0, 1))` another";
-                Err(Box::new(Diagnostic::new(message, self.at(k)).note(note)))
-            }
+        match self.value(k).clone() {
+            Value::Along(along) => Ok(along),
+            other => self.not_along("axes", k, &other),
         }
     }
 
     /// Returns an array along one axis.
     pub fn along(&mut self, k: usize) -> Result<(Array, usize)> {
-        match self.value(k) {
-            Value::Along(Along { array, axes }) if axes.len() == 1 => Ok((array.clone(), axes[0])),
-            other => {
-                let message = format!("expected an array along one axis, got {}", other.describe());
-                Err(Box::new(
-                    Diagnostic::new(message, self.at(k)).note("`m.along(0)` is one"),
-                ))
-            }
+        let Along { array, axes } = self.along_axes(k)?;
+        match axes[..] {
+            [axis] => Ok((array, axis)),
+            _ => self.not_along("one axis", k, &Value::Along(Along { array, axes })),
         }
+    }
+
+    fn not_along<T>(&self, expected: &str, k: usize, got: &Value) -> Result<T> {
+        let message = format!("expected an array along {expected}, got {}", got.describe());
+        let note = "`m.along(0)` is one";
+        Err(Box::new(Diagnostic::new(message, self.at(k)).note(note)))
     }
 
     /// Returns the elements that a fold or a scan traverses.

@@ -8,19 +8,69 @@
 use super::infer::Inference;
 use super::{ClassId, ClassKind};
 use crate::ast::Kind;
-use crate::sharing::{Graph, NodeId};
-use rustc_hash::FxHashSet;
+use crate::fusion::sides::NodeUsers;
+use crate::sharing::{FieldRef, Graph, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Returns the counts of kept elements whose segments get a nested class.
 ///
 /// These are the lengths of an expansion on which a read of a kept element at an index depends.
 pub fn counts(graph: &Graph) -> FxHashSet<NodeId> {
-    let expanded: FxHashSet<NodeId> = graph
-        .ids()
-        .filter_map(|id| expanded_counts(graph, id))
-        .collect();
-    let apart = expanded.into_iter();
-    apart.filter(|c| is_read_behind(graph, *c)).collect()
+    let mut expansions: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+    for id in graph.ids() {
+        if let Some(counts) = expanded_counts(graph, id) {
+            expansions.entry(counts).or_default().push(id);
+        }
+    }
+    if expansions.is_empty() {
+        return FxHashSet::default();
+    }
+    let mut packs: FxHashMap<FieldRef, Vec<NodeId>> = FxHashMap::default();
+    for id in graph.ids() {
+        let node = &graph.nodes[id.index()];
+        if !node.leaf && matches!(node.node.kind, Kind::Pack) {
+            let tags = graph.resolve(node.inputs[1], 0);
+            packs.entry(tags).or_default().push(id);
+        }
+    }
+    let users = NodeUsers::of(graph);
+    let in_step = |id: NodeId| {
+        let kind = &graph.node(id).kind;
+        kind.facts().in_step() || matches!(kind, Kind::Scan(..) | Kind::ScanS(..))
+    };
+    let is_read = |(counts, expansions): (NodeId, Vec<NodeId>)| {
+        let tags = graph.resolve(graph.nodes[counts.index()].inputs[1], 0);
+        let packs = packs.get(&tags).cloned().unwrap_or_default();
+        let kept = reached(graph, &users, packs, in_step);
+        let behind = reached(graph, &users, expansions, |_| true);
+        let reads = |id: &NodeId| {
+            let mut captures = graph.nodes[id.index()].captures.iter().flatten();
+            captures.any(|c| {
+                let mut read = graph.fields(*c).into_iter();
+                read.any(|(n, _)| kept.contains(&n) && graph.node(n).rank > 0)
+            })
+        };
+        behind.iter().any(reads).then_some(counts)
+    };
+    expansions.into_iter().filter_map(is_read).collect()
+}
+
+/// Returns these nodes and their consumers, from one to the next through some consumers.
+fn reached(
+    graph: &Graph,
+    users: &NodeUsers,
+    from: Vec<NodeId>,
+    through: impl Fn(NodeId) -> bool,
+) -> FxHashSet<NodeId> {
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+    let mut stack = from;
+    while let Some(n) = stack.pop() {
+        if seen.insert(n) {
+            let users = users.of[n.index()].iter().copied();
+            stack.extend(users.filter(|user| !graph.nodes[user.index()].leaf && through(*user)));
+        }
+    }
+    seen
 }
 
 /// Returns the counts of kept elements that are the lengths of an expansion.
@@ -33,35 +83,6 @@ fn expanded_counts(graph: &Graph, id: NodeId) -> Option<NodeId> {
     let counts = &graph.nodes[lengths.index()];
     let is_count = !node.leaf && !counts.leaf && matches!(counts.node.kind, Kind::CountS);
     is_count.then_some(lengths)
-}
-
-/// Returns whether a consumer of expansions of these counts reads a kept element at an index.
-fn is_read_behind(graph: &Graph, counts: NodeId) -> bool {
-    let tags = graph.resolve(graph.nodes[counts.index()].inputs[1], 0);
-    let mut kept = vec![false; graph.nodes.len()];
-    let mut behind = vec![false; graph.nodes.len()];
-    for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
-        let node = &graph.nodes[id.index()];
-        let kind = &node.node.kind;
-        let of_any = |of: &[bool]| node.inputs.iter().any(|i| of[i.index()]);
-        let in_step = kind.facts().in_step() || matches!(kind, Kind::Scan(..) | Kind::ScanS(..));
-        kept[id.index()] = match kind {
-            Kind::Pack => graph.resolve(node.inputs[1], 0) == tags,
-            _ => in_step && of_any(&kept),
-        };
-        behind[id.index()] = expanded_counts(graph, id) == Some(counts) || of_any(&behind);
-        let mut captures = node.captures.iter().flatten();
-        let reads = captures.any(|c| {
-            graph
-                .fields(*c)
-                .iter()
-                .any(|(n, _)| kept[n.index()] && graph.node(*n).rank > 0)
-        });
-        if behind[id.index()] && reads {
-            return true;
-        }
-    }
-    false
 }
 
 impl Inference<'_> {
