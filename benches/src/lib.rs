@@ -5,6 +5,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`alone`] | kernels without the calls around them |
+//! | [`calls`] | the cost of a call |
 //! | [`cases`] | the compared programs: data, our version, hand-written versions |
 //! | [`data`] | columns of numbers |
 //! | `device` | the cases on a GPU (feature `cuda`) |
@@ -14,6 +15,7 @@
 pub mod agreement;
 pub mod alone;
 pub mod backends;
+pub mod calls;
 pub mod cases;
 pub mod compare;
 pub mod data;

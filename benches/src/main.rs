@@ -8,6 +8,7 @@
 //! ```
 
 use lexopt::{Arg, Parser, ValueExt};
+use livefusion_bench::calls;
 use livefusion_bench::compare::{Options, Report, chart, compare, json, table};
 use livefusion_bench::data::Inputs;
 use livefusion_bench::growth;
@@ -42,6 +43,10 @@ Times each stage of a first force, for graphs whose sizes double.
   --from N         sizes from N on
   --to N           only sizes up to N
   --limit SECONDS  no larger sizes once a force has taken this long (5)
+
+livefusion-bench calls
+
+Counts the instructions of a call (by valgrind), and times it beside iterators and ndarray.
 ";
 
 /// The requested options and outputs.
@@ -76,6 +81,16 @@ fn run() -> Outcome<()> {
         Some(Arg::Value(v)) if v == "growth" => {
             let options = growth_options(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
             growth::growth(&options)
+        }
+        Some(Arg::Value(v)) if v == "calls" => calls::calls(),
+        Some(Arg::Value(v)) if v == calls::REPEAT => {
+            let mut number = || -> Result<u64, lexopt::Error> { parser.value()?.parse() };
+            let (at, times) = (number(), number());
+            let (at, times) = (
+                at.map_err(|e| e.to_string())?,
+                times.map_err(|e| e.to_string())?,
+            );
+            calls::repeat(at as usize, times)
         }
         Some(Arg::Value(v)) if v == latency::SECOND_PROCESS => latency::force_and_print(),
         _ => {

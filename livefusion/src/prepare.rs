@@ -151,7 +151,7 @@ impl<I: Inputs, O: Force> Program<I, O> {
 fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
     let mut nodes = Given::new();
     inputs.given(&mut nodes);
-    values_of(nodes)
+    values_of_nodes(nodes)
 }
 
 /// Returns the arguments of an untyped [`Prepared`] program.
@@ -180,7 +180,31 @@ fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
 pub fn values_of<'a>(
     inputs: impl IntoIterator<Item = &'a Arc<Node>>,
 ) -> Result<SmallVec<[&'a Value; 8]>> {
-    let nodes: Given<'_> = inputs.into_iter().flat_map(parts).collect();
+    values_of_nodes(inputs.into_iter().collect())
+}
+
+fn values_of_nodes(nodes: Given<'_>) -> Result<SmallVec<[&Value; 8]>> {
+    let mut values = SmallVec::new();
+    for node in &nodes {
+        let axes = node.shape.as_ref().map_or(&[][..], Shape::axes);
+        let Some(value) = node.value.get() else {
+            return computed(nodes);
+        };
+        values.push(value);
+        for axis in axes {
+            let Some(value) = axis.node().value.get() else {
+                return computed(nodes);
+            };
+            values.push(value);
+        }
+    }
+    Ok(values)
+}
+
+/// Returns the values of inputs, some of which are delayed.
+#[cold]
+fn computed(nodes: Given<'_>) -> Result<SmallVec<[&Value; 8]>> {
+    let nodes: Given<'_> = nodes.into_iter().flat_map(parts).collect();
     let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
     for node in nodes.iter().filter(is_missing) {
         if let Some(value) = node.literal() {

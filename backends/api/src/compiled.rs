@@ -96,8 +96,7 @@ impl Compiled {
         if let Err(why) = self.check_frame(frame) {
             return Outcome::BadArgs(why);
         }
-        let mut scalars: Scalars = SmallVec::from_elem(0, args.len());
-        let mut inputs: Inputs = SmallVec::from_elem(NO_ARRAY, args.len());
+        let (mut scalars, mut inputs) = (Scalars::new(), Inputs::new());
         if !self.bind(args, &mut scalars, &mut inputs) {
             let why = check_args(&self.program, args).err();
             return Outcome::BadArgs(why.unwrap_or_else(|| "these arguments do not fit".into()));
@@ -109,10 +108,12 @@ impl Compiled {
             Ok(entry) => entry,
             Err(e) => return Outcome::BadArgs(format!("no summary pass: {e}")),
         };
-        let made = frame.arrays.iter_mut();
-        let views = made.map(|a| a.as_mut().map_or(NO_ARRAY, view_of)).collect();
-        let mut results: SmallVec<[u64; 8]> = SmallVec::from_elem(0, self.returned.len());
-        let mut scratch: Vec<u64> = vec![0; self.scratch_words];
+        let mut views = SmallVec::new();
+        for array in &mut frame.arrays {
+            views.push(array.as_mut().map_or(NO_ARRAY, view_of));
+        }
+        let mut results: SmallVec<[u64; 8]> = zeros(self.returned.len());
+        let mut scratch: SmallVec<[u64; 64]> = zeros(self.scratch_words);
         let mut run = Run {
             words: frame.words.as_mut_ptr(),
             budget: steps.min(MAX_STEPS),
@@ -177,17 +178,17 @@ impl Compiled {
     }
 
     /// Stores the arguments for compiled code. Returns whether their types match the parameters.
-    fn bind(&self, args: &[Arg<'_>], scalars: &mut [u64], inputs: &mut [Array]) -> bool {
-        let places = scalars.iter_mut().zip(inputs);
-        let mut fits = args.len() == self.params.len();
-        for ((want, arg), (scalar, array)) in self.params.iter().zip(args).zip(places) {
-            match (want, arg) {
-                (Type::Scalar(ty), Arg::Scalar(c)) if c.ty == *ty => *scalar = c.bits,
-                (Type::Array(ty), Arg::Array(view)) if view.ty() == *ty => *array = input(*view),
-                _ => fits = false,
-            }
+    fn bind(&self, args: &[Arg<'_>], scalars: &mut Scalars, inputs: &mut Inputs) -> bool {
+        for (want, arg) in self.params.iter().zip(args) {
+            let (scalar, array) = match (want, arg) {
+                (Type::Scalar(ty), Arg::Scalar(c)) if c.ty == *ty => (c.bits, NO_ARRAY),
+                (Type::Array(ty), Arg::Array(view)) if view.ty() == *ty => (0, input(*view)),
+                _ => return false,
+            };
+            scalars.push(scalar);
+            inputs.push(array);
         }
-        fits
+        args.len() == self.params.len()
     }
 
     /// Checks that a frame fits this kernel.
@@ -221,7 +222,6 @@ impl Compiled {
         args: &[Arg<'_>],
     ) -> Result<(), Outcome> {
         frame.results.clear();
-        frame.results.reserve_exact(self.returned.len());
         for (word, from) in words.iter().zip(&self.returned) {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),
@@ -349,6 +349,18 @@ const NO_ARRAY: Array = Array {
     data: std::ptr::null_mut(),
     length: 0,
 };
+
+/// Returns zeros, without a call if they are few.
+#[inline]
+pub(crate) fn zeros<const N: usize>(count: usize) -> SmallVec<[u64; N]>
+where
+    [u64; N]: smallvec::Array<Item = u64>,
+{
+    match count <= N {
+        true => SmallVec::from_buf_and_len([0; N], count),
+        false => SmallVec::from_elem(0, count),
+    }
+}
 
 /// Converts an array argument to the form of compiled code, which only reads it.
 fn input(view: View<'_>) -> Array {

@@ -19,13 +19,16 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+/// Holds the words of a frame. Those of one sum in lanes need no allocation.
+pub type Words = SmallVec<[u64; 64]>;
+
 /// Holds the state of a run between spans.
 ///
 /// `'m` is the lifetime of lent arrays.
 #[derive(Default)]
 pub struct Frame<'m> {
     /// Words in the order of [`Layout`].
-    pub words: Vec<u64>,
+    pub words: Words,
     /// Arrays made so far, by [`Layout::array_slot`].
     pub arrays: Vec<Option<Held<'m>>>,
     /// Slots of arrays that [`Frame::give`] put in place before the loop starts.
@@ -47,11 +50,8 @@ pub struct Frame<'m> {
 impl<'m> Frame<'m> {
     /// Creates a frame before `init`.
     pub fn new(layout: &Layout) -> Frame<'m> {
-        // Not `vec![0; n]`: an allocator has many small blocks, but few that are known to be zero.
-        let mut words = Vec::with_capacity(layout.words);
-        words.extend(std::iter::repeat_n(0, layout.words));
         Frame {
-            words,
+            words: crate::compiled::zeros(layout.words),
             arrays: (0..layout.arrays.len()).map(|_| None).collect(),
             given: Vec::new(),
             spare: Spare::default(),

@@ -32,7 +32,8 @@ pub struct Growing {
 /// Holds the arrays of a frame that may begin short, and those that did.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {
-    may: Arc<[Growing]>,
+    /// They are kept apart from none, which needs no reference count.
+    may: Option<Arc<[Growing]>>,
     /// The initial size of a short array in bytes.
     first: u64,
     short: SmallVec<[Short; 2]>,
@@ -57,11 +58,15 @@ impl Growth {
     /// Allows these arrays to begin with a capacity of `first` bytes.
     pub fn new(may: Arc<[Growing]>, first: u64) -> Growth {
         Growth {
-            may,
+            may: Some(may),
             first,
             short: SmallVec::new(),
             grown: 0,
         }
+    }
+
+    fn may(&self) -> &[Growing] {
+        self.may.as_deref().unwrap_or_default()
     }
 
     /// Returns how often an array grew.
@@ -82,7 +87,7 @@ impl Growth {
     /// Returns the steps that a run may take before it makes its arrays: their first capacity
     /// suffices for these.
     fn before(&self) -> u64 {
-        let most = self.may.iter().map(|g| g.most).max();
+        let most = self.may().iter().map(|g| g.most).max();
         most.map_or(u64::MAX, |most| (self.first / 8 / most.max(1)).max(1))
     }
 
@@ -92,7 +97,7 @@ impl Growth {
     pub fn begin(&mut self, slot: usize, ty: Ty, len: u64, memory: &mut Memory) -> Option<usize> {
         let size = ty.size() as u64;
         let bytes = len.saturating_mul(size);
-        let of = self.may.iter().find(|g| g.slot == slot).copied();
+        let of = self.may().iter().find(|g| g.slot == slot).copied();
         if let Some(of) = of.filter(|_| bytes > self.first || bytes > memory.left()) {
             let capacity = self.before().saturating_mul(of.most) + MARGIN;
             self.short.push(Short {

@@ -451,7 +451,7 @@ impl BodyBuilder {
     /// Finishes the body with these results, field by field.
     pub fn finish(mut self, results: &[TermId]) -> Body {
         self.close(results);
-        self.body.into()
+        body_cache::find(&self.body).unwrap_or_else(|| self.body.into())
     }
 
     fn close(&mut self, results: &[TermId]) {

@@ -1,9 +1,9 @@
 //! A per-thread cache of recent bodies.
 //!
-//! A closure that is traced again at the same call site usually gives the same body. That body is
-//! shared, and neither checked nor simplified again.
+//! A closure that is traced again at the same call site usually gives the same body, and so does a
+//! combinator such as `sum`. That body is shared, and neither checked nor simplified again.
 
-use crate::ast::{Body, Parts, TermData};
+use crate::ast::{Body, Parts, Term, TermData};
 use std::cell::RefCell;
 
 /// Longer bodies are not kept.
@@ -53,8 +53,15 @@ fn address(data: &TermData) -> usize {
 }
 
 fn place(parts: &Parts) -> usize {
-    let last = parts.terms.last().map_or(0, address);
-    let mixed = (last + parts.terms.len()).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
+    let last = parts.terms.last();
+    // The bodies of combinators have no locations, but other operators and literals.
+    let tells = last.map_or(0, |data| match data.term {
+        Term::Op(op, _) => op as usize,
+        Term::Lit(c) => c.bits as usize ^ (c.bits >> 32) as usize,
+        _ => 0,
+    });
+    let mixed = (last.map_or(0, address) + parts.terms.len() + (tells << 8))
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
     mixed >> (usize::BITS - KEPT.trailing_zeros())
 }
 

@@ -262,20 +262,11 @@ impl Store {
         (params, far): (&[Origin], bool),
         args: &mut Args<'a>,
     ) -> Result<()> {
-        // Most parameters are constants. A loop without early exits copies them fastest.
-        args.extend(params.iter().map(|from| match *from {
-            Origin::Constant(slot) => Arg::Scalar(*b.constants.get(slot).unwrap_or(&NONE)),
-            Origin::Size(k) => Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)),
-            _ => Arg::Scalar(NONE),
-        }));
-        let is_there = |from: &Origin| match *from {
-            Origin::Constant(slot) => slot < b.constants.len(),
-            Origin::Size(_) => true,
-            _ => false,
-        };
-        let others = params.iter().zip(args).filter(|(from, _)| !is_there(from));
-        for (from, arg) in others {
-            *arg = self.arg(b, *from, far)?.ok_or_else(|| unbound(b, *from))?;
+        for from in params {
+            args.push(match *from {
+                Origin::Size(k) => Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)),
+                from => self.arg(b, from, far)?.ok_or_else(|| unbound(b, from))?,
+            });
         }
         Ok(())
     }
@@ -363,8 +354,7 @@ impl Store {
     }
 
     /// Stores the results of a loop.
-    pub fn keep(&mut self, results: impl ExactSizeIterator<Item = KernelValue>) {
-        self.made.reserve(results.len());
+    pub fn keep(&mut self, results: impl Iterator<Item = KernelValue>) {
         for value in results {
             self.made.push(match value {
                 KernelValue::Scalar(c) => LoopResult::Scalar(c),

@@ -340,7 +340,9 @@ impl Engine {
 
     /// Counts result arrays written over old ones.
     pub(super) fn count_written_over(&self, arrays: u64) {
-        self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
+        if arrays > 0 {
+            self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
+        }
     }
 
     /// Counts arrays updated in place, and bytes copied for other updates.

@@ -41,8 +41,8 @@ pub(crate) use engine::force_at;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
     Bytes, Call, Copied, EarlierForce, ExplainedApart, ExplainedArrayLoop, ExplainedBytes,
-    ExplainedExternal, ExplainedLoop, ExplainedNode, ExplainedUpdate, Explanation, Flow, Literal,
-    Place, Rewritten, Role, Traffic,
+    ExplainedExternal, ExplainedLoop, ExplainedNode, ExplainedUpdate, Explanation, Flow, Hint,
+    Literal, Place, Rewritten, Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

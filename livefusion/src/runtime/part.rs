@@ -160,7 +160,7 @@ impl ProgramPart {
         spare: &mut [Vec<Arc<Buffer>>],
     ) -> Result<Values> {
         let lengths = self.lengths_with(&there);
-        let pattern = length_pattern(lengths.iter().copied(), self.measured(&there));
+        let pattern = length_pattern(&lengths, self.measured(&there));
         let other;
         let compiled = self.compiled.get_or_make(Compiled::default);
         let program = match compiled.first.get() {
@@ -229,15 +229,18 @@ impl ProgramPart {
 
     /// Returns the lengths known to a call with these values.
     fn lengths_with(&self, there: &There<'_>) -> SmallVec<[u64; 8]> {
-        let length = |length: &CallLength| match length {
-            CallLength::Of(k) => {
-                let place = self.takes.get(*k as usize);
-                let value = place.and_then(|place| there.get(*place));
-                value.and_then(length_of).unwrap_or(0)
-            }
-            CallLength::Fixed(n) => *n,
-        };
-        self.lengths.iter().map(length).collect()
+        let mut lengths = SmallVec::new();
+        for length in &self.lengths {
+            lengths.push(match length {
+                CallLength::Of(k) => {
+                    let place = self.takes.get(*k as usize);
+                    let value = place.and_then(|place| there.get(*place));
+                    value.and_then(length_of).unwrap_or(0)
+                }
+                CallLength::Fixed(n) => *n,
+            });
+        }
+        lengths
     }
 
     /// Returns the values of the measures in a call with these values.

@@ -200,10 +200,18 @@ impl Prepared {
             ));
         }
         for (node, value) in self.inputs.iter().zip(inputs) {
-            let wanted = node.types.iter().copied();
+            let wanted = node.types.len();
+            let mut types = node.types.iter();
+            let mut is_next = |ty: Ty| types.next() == Some(&ty);
             let (rank, fits) = match value {
-                Value::Scalar(fields) => (0, wanted.eq(fields.iter().map(|c| c.ty))),
-                Value::Array(fields) => (1, wanted.eq(fields.iter().map(|b| b.ty()))),
+                Value::Scalar(fields) => (
+                    0,
+                    fields.len() == wanted && fields.iter().all(|c| is_next(c.ty)),
+                ),
+                Value::Array(fields) => (
+                    1,
+                    fields.len() == wanted && fields.iter().all(|b| is_next(b.ty())),
+                ),
             };
             if rank != node.rank || !fits {
                 let types: Vec<Ty> = match value {

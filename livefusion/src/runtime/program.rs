@@ -156,7 +156,7 @@ impl CompiledProgram {
             let mut frame = new_frame(&*l.kernel, engine, engine.memory(store.bytes));
             frame.growth = l.growth(engine);
             result_slots::offer(here, spare, &mut frame);
-            l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
+            l.run(engine, b, &mut store, (i, self.loops.len()), &mut frame)?;
         }
         let mut values = Values::with_capacity(self.outputs.len());
         for output in &self.outputs {
@@ -173,14 +173,14 @@ impl CompiledLoop {
         b: &mut Bindings<'_>,
         store: &mut Store,
         at: (usize, usize),
-        mut frame: Frame<'_>,
+        frame: &mut Frame<'_>,
     ) -> Result<()> {
         let memory = frame.memory;
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
-        let taken = self.take(b, store, &mut frame)?;
+        let taken = self.take(b, store, frame)?;
         let b = &*b;
         let mut args = Args::new();
         store.args(
@@ -197,7 +197,7 @@ impl CompiledLoop {
             args: &args,
             at,
         };
-        let mut ended = run.to_end(&mut frame);
+        let mut ended = run.to_end(frame);
         if let Ended::By(Outcome::Trapped(None)) = ended {
             // Frees memory for the replay.
             frame.arrays.clear();
@@ -231,8 +231,8 @@ impl CompiledLoop {
                 drop(args);
                 engine.count_written_over(frame.spare.used());
                 engine.count_grown(frame.growth.grown());
-                self.check_kept(engine, b, &frame, memory)?;
-                store.keep(frame.results.into_iter());
+                self.check_kept(engine, b, frame, memory)?;
+                store.keep(frame.results.drain(..));
                 Ok(())
             }
             Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),

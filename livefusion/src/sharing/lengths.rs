@@ -79,9 +79,9 @@ impl KnownLengths {
 
     /// Returns the equality pattern of these lengths.
     pub fn pattern(&self) -> Pattern {
-        let arrays = self.arrays.iter().flatten().copied();
+        let arrays: Vec<u64> = self.arrays.iter().flatten().copied().collect();
         let measured = self.measured.iter().copied();
-        length_pattern(arrays, self.measures.iter().zip(measured))
+        length_pattern(&arrays, self.measures.iter().zip(measured))
     }
 
     /// Returns whether every length is known.
@@ -178,7 +178,7 @@ fn measures(graph: &Graph) -> Vec<Measure> {
 /// Holds an equality pattern of lengths.
 pub type Pattern = SmallVec<[u64; 8]>;
 
-/// The maximal number of distinct lengths that are searched linearly.
+/// The maximal number of lengths that are searched linearly.
 const FEW: usize = 16;
 
 /// Computes the equality pattern of lengths.
@@ -186,37 +186,41 @@ const FEW: usize = 16;
 /// Each length becomes the number of its first occurrence. Rows are compared with rows only, so
 /// that a square matrix has the pattern of any other.
 pub fn length_pattern<'m>(
-    arrays: impl Iterator<Item = u64>,
-    measures: impl Iterator<Item = (&'m Measure, Option<u64>)> + Clone,
+    arrays: &[u64],
+    measures: impl Iterator<Item = (&'m Measure, Option<u64>)>,
 ) -> Pattern {
-    let mut pattern = Pattern::new();
-    let with = |rows: bool| {
-        let of = measures.clone();
-        of.filter_map(move |(measure, n)| {
-            n.filter(|_| matches!(measure.of, Measured::Rows(_)) == rows)
-        })
-    };
-    number_equals(arrays.chain(with(false)), &mut pattern);
-    number_equals(with(true), &mut pattern);
+    let mut pattern = Pattern::from_slice(arrays);
+    let mut rows = Pattern::new();
+    for (measure, n) in measures {
+        match measure.of {
+            Measured::Rows(_) => rows.extend(n),
+            Measured::Length(_) => pattern.extend(n),
+        }
+    }
+    number_equals(&mut pattern);
+    number_equals(&mut rows);
+    pattern.extend_from_slice(&rows);
     pattern
 }
 
-fn number_equals(lengths: impl Iterator<Item = u64>, pattern: &mut Pattern) {
-    let mut distinct: SmallVec<[u64; 8]> = SmallVec::new();
-    let mut first: FxHashMap<u64, u64> = FxHashMap::default();
-    for l in lengths {
-        let next = distinct.len() as u64;
-        let known = match distinct.len() {
-            ..=FEW => distinct.iter().position(|d| *d == l).map(|at| at as u64),
-            _ => first.get(&l).copied(),
-        };
-        pattern.push(known.unwrap_or(next));
-        if known.is_none() {
-            distinct.push(l);
-            if distinct.len() > FEW {
-                let missing = distinct.iter().zip(0..).skip(first.len());
-                first.extend(missing.map(|(d, at)| (*d, at)));
-            }
+/// Replaces each length by the number of its first occurrence.
+fn number_equals(lengths: &mut [u64]) {
+    if lengths.len() > FEW {
+        let mut first: FxHashMap<u64, u64> = FxHashMap::default();
+        for l in lengths {
+            let next = first.len() as u64;
+            *l = *first.entry(*l).or_insert(next);
         }
+        return;
+    }
+    let (mut distinct, mut count) = ([0; FEW], 0);
+    for l in lengths {
+        let known = distinct[..count].iter().position(|d| d == l);
+        let at = known.unwrap_or_else(|| {
+            distinct[count] = *l;
+            count += 1;
+            count - 1
+        });
+        *l = at as u64;
     }
 }

@@ -174,7 +174,7 @@ impl Skeleton {
         };
         let slot = |slot: u32| met.constants.get(slot as usize).copied();
         let measured = self.measures.iter().map(|m| (m, m.value(scalar, slot)));
-        length_pattern(met.lengths.iter().copied(), measured)
+        length_pattern(&met.lengths, measured)
     }
 }
 

@@ -6,11 +6,13 @@
 //! | `bytes` | the bytes that loops read and write |
 //! | `text` | the report |
 //! | `rewrites` | named rewrites |
+//! | `hints` | operators that are cheaper in another form |
 //! | `literals` | literals that are part of the code |
 //! | `pictures` | the graph with its loops as boxes |
 
 mod bytes;
 mod calls;
+mod hints;
 mod literals;
 mod pictures;
 mod rewrites;
@@ -36,6 +38,7 @@ use std::sync::Arc;
 pub use super::in_place::Copied;
 pub use bytes::{Bytes, Traffic};
 pub use calls::{Call, EarlierForce, Flow, Place};
+pub use hints::Hint;
 pub use literals::{Literal, Role};
 pub use rewrites::Rewritten;
 
@@ -86,6 +89,8 @@ pub struct Explanation {
     /// changes from force to force should be a delayed scalar, which is data. Other literals are
     /// data as well.
     pub literals: Vec<Literal>,
+    /// Operators that are cheaper in another form, whose bits may differ.
+    pub hints: Vec<Hint>,
     /// Loops named by the engine's schedule but absent from the program.
     pub absent: Vec<String>,
     calls: Vec<Call>,
@@ -269,6 +274,7 @@ impl Explanation {
                 .collect(),
             calls: calls.all,
             rewrites: rewrites::of(graph),
+            hints: hints::of(graph),
             literals: literals::in_code(graph),
             loops,
             apart: Vec::new(),

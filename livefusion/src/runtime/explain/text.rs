@@ -52,6 +52,7 @@ impl Display for Explanation {
             self.show_loop(f, at, l)?;
         }
         self.show_rewrites(f)?;
+        self.show_hints(f)?;
         self.show_known(f)?;
         self.show_kept(f)?;
         self.show_crossings(f)?;
@@ -286,6 +287,14 @@ impl Explanation {
             writeln!(f, "  {rewrite}: {} at {}", r.call, short(r.loc))?;
             writeln!(f, "      {reason}")
         })
+    }
+
+    fn show_hints(&self, f: &mut Formatter<'_>) -> Result {
+        if !self.hints.is_empty() {
+            writeln!(f, "\nhints:")?;
+        }
+        let mut hints = self.hints.iter();
+        hints.try_for_each(|hint| writeln!(f, "  {} at {}: {hint}", hint.call, short(hint.loc)))
     }
 
     /// Shows results that need no loop: lengths.

@@ -125,7 +125,7 @@ impl<'a> Board<'a> {
         let chain = |_| Chain {
             at: AtomicUsize::new(0),
             links: Mutex::new(Links {
-                words: words.clone(),
+                words: words.to_vec(),
                 sums: BTreeMap::new(),
                 joined: BTreeMap::new(),
             }),
@@ -180,12 +180,12 @@ impl<'a> Board<'a> {
         if *ended || none || self.is_over(*next) {
             return None;
         }
-        let words = frame.words.clone();
+        let words = frame.words.to_vec();
         match &self.shape.flat {
             Some(flat) => flat.advance(&mut frame.words, self.unit),
             None if self.pass_over(frame) => {}
             None => {
-                frame.words = words;
+                frame.words = words.into();
                 *ended = true;
                 return None;
             }
@@ -203,7 +203,7 @@ impl<'a> Board<'a> {
             sum: Sum::Unknown,
             end: match self.shape.limited.is_empty() {
                 true => Vec::new(),
-                false => frame.words.clone(),
+                false => frame.words.to_vec(),
             },
         })
     }
@@ -396,7 +396,7 @@ impl<'a> Board<'a> {
         let later = into_inner(self.later);
         let mut words = match broken {
             Some((_, words)) => words,
-            None => known.unwrap_or(claims.frame.words),
+            None => known.unwrap_or_else(|| claims.frame.words.to_vec()),
         };
         let shape = self.shape;
         shape.clear(self.kernel, &shape.later, &mut words, self.args);

@@ -403,7 +403,7 @@ impl LoopRun<'_> {
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
         let (too_long, full) = (board.too_long(), board.is_full());
         self.engine.count_parallel(units * unit / chunk_of(kernel));
-        frame.words = board.rest();
+        frame.words = board.rest().into();
         match stopped {
             false if too_long && !shape.plan.begins_with_root => {
                 ControlFlow::Continue(Rest::LongSegments)
