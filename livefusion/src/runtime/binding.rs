@@ -110,12 +110,8 @@ impl<'g> Bindings<'g> {
     }
 
     /// Gives up the memory of an input's field if it is uniquely owned.
-    fn give(&mut self, (id, field): FieldRef) -> Option<Buffer> {
-        let node = self.nodes.get(id);
-        let (None, Kind::Input(input)) = (node.value.get(), &node.kind) else {
-            return None;
-        };
-        let place = *self.inputs.places.get(input.number as usize)?;
+    fn give(&mut self, number: u32, field: u32) -> Option<Buffer> {
+        let place = *self.inputs.places.get(number as usize)?;
         match self.inputs.there.get_mut(place)? {
             Value::Array(fields) => taken_out(fields.get_mut(field as usize)?),
             Value::Scalar(_) => None,
@@ -138,6 +134,8 @@ pub enum Origin {
     LengthOf(usize),
     /// A field of a leaf.
     Leaf(FieldRef),
+    /// A field of a leaf that is an input of this number.
+    Input(FieldRef, u32),
     /// The length of a leaf, unknown when the program was planned.
     LeafLength(NodeId),
     /// A constant.
@@ -210,7 +208,13 @@ impl<'g> Recipe<'g> {
     fn field(&self, field: FieldRef) -> Origin {
         match self.made.get(&field) {
             Some(at) => Origin::Made(*at),
-            None => Origin::Leaf(field),
+            None => {
+                let node = self.graph.node(field.0);
+                match (node.value.get(), &node.kind) {
+                    (None, Kind::Input(input)) => Origin::Input(field, input.number),
+                    _ => Origin::Leaf(field),
+                }
+            }
         }
     }
 
@@ -278,10 +282,8 @@ impl Store {
                 Some(LoopResult::Array(array)) => Some(array),
                 _ => None,
             },
-            Origin::Leaf((id, field)) => match b.leaf(id) {
-                Some(Value::Array(fields)) => fields.get(field as usize),
-                _ => None,
-            },
+            Origin::Leaf((id, field)) => array_of(b.leaf(id), field),
+            Origin::Input((_, field), number) => array_of(b.inputs.get(number), field),
             _ => None,
         };
         Ok(match array {
@@ -308,10 +310,8 @@ impl Store {
             Origin::Constant(slot) => b.constants.get(slot).map(|c| Arg::Scalar(*c)),
             Origin::Known(at) => b.lengths.get(at).map(|n| Arg::Scalar(Const::u64(*n))),
             Origin::Size(_) => None,
-            Origin::Leaf((id, field)) => match b.leaf(id)? {
-                Value::Scalar(fields) => fields.get(field as usize).map(|c| Arg::Scalar(*c)),
-                Value::Array(_) => None,
-            },
+            Origin::Leaf((id, field)) => scalar_of(b.leaf(id)?, field),
+            Origin::Input((_, field), number) => scalar_of(b.inputs.get(number)?, field),
             Origin::LeafLength(id) => match b.leaf(id)? {
                 Value::Array(fields) => fields.first().map(|a| length(a.len())),
                 Value::Scalar(_) => None,
@@ -326,10 +326,8 @@ impl Store {
                 LoopResult::Array(array) => Some(array.clone()),
                 _ => None,
             },
-            Origin::Leaf((id, field)) => match b.leaf(id)? {
-                Value::Array(fields) => fields.get(field as usize).cloned(),
-                Value::Scalar(_) => None,
-            },
+            Origin::Leaf((id, field)) => array_of(b.leaf(id), field).cloned(),
+            Origin::Input((_, field), number) => array_of(b.inputs.get(number), field).cloned(),
             _ => None,
         }
     }
@@ -370,7 +368,7 @@ impl Store {
     pub fn give(&mut self, b: &mut Bindings<'_>, from: Origin) -> Option<Buffer> {
         let at = match from {
             Origin::Made(at) => at,
-            Origin::Leaf(field) => return b.give(field),
+            Origin::Input((_, field), number) => return b.give(number, field),
             _ => return None,
         };
         let made = self.made.get_mut(at)?;
@@ -381,6 +379,20 @@ impl Store {
         *made = LoopResult::Gone(array.ty(), array.len());
         self.bytes = self.bytes.saturating_sub(array.bytes() as u64);
         Some(array)
+    }
+}
+
+fn array_of(value: Option<&Value>, field: u32) -> Option<&Arc<Buffer>> {
+    match value? {
+        Value::Array(fields) => fields.get(field as usize),
+        Value::Scalar(_) => None,
+    }
+}
+
+fn scalar_of<'a>(value: &Value, field: u32) -> Option<Arg<'a>> {
+    match value {
+        Value::Scalar(fields) => fields.get(field as usize).map(|c| Arg::Scalar(*c)),
+        Value::Array(_) => None,
     }
 }
 
@@ -419,7 +431,7 @@ fn taken_out(array: &mut Arc<Buffer>) -> Option<Buffer> {
 
 #[cold]
 fn unbound(b: &Bindings<'_>, from: Origin) -> Error {
-    let (Origin::Leaf((id, _)) | Origin::LeafLength(id)) = from else {
+    let (Origin::Leaf((id, _)) | Origin::Input((id, _), _) | Origin::LeafLength(id)) = from else {
         return super::engine::backend_error(format!(
             "a loop has an input without a producer ({from:?})"
         ));
