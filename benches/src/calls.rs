@@ -130,7 +130,7 @@ const CALLS: &[Call] = &[
     },
 ];
 
-/// What users would write instead, for the first two calls.
+/// The first two calls by iterators and `ndarray`.
 fn rivals() -> Vec<(&'static str, Run)> {
     let pair = || (values(0.5), values(2.0));
     let (a, b, c, d) = (pair(), pair(), pair(), pair());

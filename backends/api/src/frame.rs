@@ -19,7 +19,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Holds the words of a frame. Those of one sum in lanes need no allocation.
+/// Holds the words of a frame.
+///
+/// Those of one sum in lanes need no allocation.
 pub type Words = SmallVec<[u64; 64]>;
 
 /// Holds the state of a run between spans.
