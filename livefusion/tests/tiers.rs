@@ -25,6 +25,14 @@ fn check(engine: &Engine, n: u64) -> TierRuns {
     engine.counters().tiers
 }
 
+/// An engine that does not see the C of earlier processes.
+fn without_earlier_c() -> Engine {
+    let builder = Engine::builder();
+    #[cfg(feature = "c")]
+    let builder = builder.kernel_cache(livefusion::KernelCache::off());
+    builder.build()
+}
+
 #[test]
 fn tiny_runs_are_interpreted_until_they_come_often() {
     let engine = Engine::builder().build();
@@ -42,7 +50,7 @@ fn tiny_runs_are_interpreted_until_they_come_often() {
 
 #[test]
 fn others_run_at_once_on_code() {
-    let engine = Engine::builder().build();
+    let engine = without_earlier_c();
     let tiers = check(&engine, 50_000);
     assert!(
         tiers.jit > 0 && tiers.interp == 0 && tiers.c == 0,
@@ -59,7 +67,7 @@ fn others_run_at_once_on_code() {
 
 #[test]
 fn long_runs_go_over_to_c() {
-    let engine = Engine::builder().build();
+    let engine = without_earlier_c();
     let start = Instant::now();
     loop {
         let tiers = check(&engine, 1_500_000);
@@ -79,6 +87,32 @@ fn long_runs_go_over_to_c() {
         }
         assert!(start.elapsed() < Duration::from_secs(300), "{tiers:?}");
     }
+}
+
+/// Runs that are not worth the C compiler use the C of an earlier process.
+#[test]
+#[cfg(feature = "c")]
+fn c_on_disk_is_used_without_the_compiler() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let cache = livefusion::KernelCache::in_folder(folder.path().join("kernels"));
+    let earlier = Engine::builder()
+        .only_c()
+        .kernel_cache(cache.clone())
+        .build();
+    let (array, _) = shares(1);
+    if array.force_with(&earlier).is_err() {
+        return;
+    }
+    check(&earlier, 50_000);
+    let engine = Engine::builder().kernel_cache(cache).build();
+    let start = Instant::now();
+    while check(&engine, 50_000).c == 0 {
+        let waited = start.elapsed();
+        assert!(waited < Duration::from_secs(300), "{}", engine.counters());
+    }
+    let counters = engine.counters();
+    assert_eq!(counters.compiler_runs, 0, "{counters}");
+    assert!(counters.disk_hits > 0, "{counters}");
 }
 
 /// A few elements with long scalar loops take as long as many elements without.

@@ -22,6 +22,12 @@ pub trait Backend: Send + Sync {
     fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         programs.iter().map(|p| self.compile(p)).collect()
     }
+    /// Returns the kernel of a loop that an earlier process compiled.
+    ///
+    /// Nothing is compiled: `None` says that it is not at hand.
+    fn compiled_before(&self, _: &Loop) -> Option<Arc<dyn Kernel>> {
+        None
+    }
     /// Returns the source of a loop, if the backend generates text.
     fn source(&self, _: &Loop) -> Option<String> {
         None

@@ -40,8 +40,9 @@ mod user;
 mod workplace;
 
 use compiler::Compiler;
-use emit::Form;
+use emit::{Form, Text};
 use kernel::CKernel;
+use library::Pass;
 use livefusion_backend::facts;
 use livefusion_backend::{Backend, CompileError, DiskUse, Kernel};
 use livefusion_tile::schedule::Schedules;
@@ -184,6 +185,18 @@ impl CBackend {
             Ok(loader) => loader,
             Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
         };
+        self.kernels(programs, &loader, |text, symbols| {
+            loader.load(text, symbols)
+        })
+    }
+
+    /// Makes the kernels of loops from the passes of their file.
+    fn kernels(
+        &self,
+        programs: &[&Loop],
+        loader: &Arc<Loader>,
+        load: impl FnOnce(&Text, &[String]) -> Result<Vec<Pass>, CompileError>,
+    ) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
         let Written {
             file,
             symbols,
@@ -193,7 +206,7 @@ impl CBackend {
             .finish()
             .map_err(CompileError::Malformed)
             .and_then(|text| {
-                let passes = loader.load(&text, &symbols)?;
+                let passes = load(&text, &symbols)?;
                 Ok((Arc::<str>::from(text.source), passes))
             });
         let kernel = |(program, planned): (&&Loop, Result<(Layout, usize), CompileError>)| {
@@ -314,6 +327,15 @@ impl Backend for CBackend {
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let none = || CompileError::Malformed("nothing was compiled".into());
         self.compile_batch(&[program]).pop().ok_or_else(none)?
+    }
+
+    fn compiled_before(&self, program: &Loop) -> Option<Arc<dyn Kernel>> {
+        let loader = self.loader().ok()?;
+        let find = |text: &Text, symbols: &[String]| {
+            let none = || CompileError::Malformed("it was not compiled before".into());
+            loader.known(text, symbols).ok_or_else(none)
+        };
+        self.kernels(&[program], &loader, find).pop()?.ok()
     }
 
     fn source(&self, program: &Loop) -> Option<String> {

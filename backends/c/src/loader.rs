@@ -64,12 +64,8 @@ impl Loader {
             return Ok(Vec::new());
         }
         let flags = self.compiler.flags(&self.target, text.effort);
-        let key = match self.cache.is_usable() {
-            true => Key::of(&self.compiler, &self.target, &flags, &text.source),
-            false => None,
-        };
+        let key = self.key(text, &flags);
         if let Some(passes) = key.as_ref().and_then(|key| self.find(key, symbols)) {
-            self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(passes);
         }
         let compiled = self
@@ -93,6 +89,19 @@ impl Loader {
             self.cache.keep(&key, &library);
         }
         Ok(passes)
+    }
+
+    /// Loads a file from the cache, and looks up the passes in it.
+    pub fn known(&self, text: &Text, symbols: &[String]) -> Option<Vec<Pass>> {
+        let flags = self.compiler.flags(&self.target, text.effort);
+        self.find(&self.key(text, &flags)?, symbols)
+    }
+
+    fn key(&self, text: &Text, flags: &[&str]) -> Option<Key> {
+        match self.cache.is_usable() {
+            true => Key::of(&self.compiler, &self.target, flags, &text.source),
+            false => None,
+        }
     }
 
     /// Compiles a file with `passes` passes.
@@ -125,9 +134,11 @@ impl Loader {
             Lookup::Miss => return None,
             Lookup::Refused => None,
         };
-        if passes.is_none() {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-        }
+        let counter = match &passes {
+            Some(_) => &self.hits,
+            None => &self.refused,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
         passes
     }
 }

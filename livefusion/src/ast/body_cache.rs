@@ -60,8 +60,8 @@ fn place(parts: &Parts) -> usize {
         Term::Lit(c) => c.bits as usize ^ (c.bits >> 32) as usize,
         _ => 0,
     });
-    let mixed = (last.map_or(0, address) + parts.terms.len() + (tells << 8))
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
+    let all = last.map_or(0, address) ^ parts.terms.len() ^ (tells << 8);
+    let mixed = all.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
     mixed >> (usize::BITS - KEPT.trailing_zeros())
 }
 

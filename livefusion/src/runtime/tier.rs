@@ -29,6 +29,9 @@ const OFTEN: u64 = 3;
 const LONG: u64 = 1 << 24;
 /// Loops whose runs took this many statements in total are worth it too.
 const LONG_TOGETHER: u64 = 1 << 26;
+/// Runs of this many expected statements, alone or together, are worth a look for C that an earlier
+/// process compiled. It takes about a millisecond of the background thread.
+const LOOK: u64 = 1 << 18;
 /// Steps between checks whether the C is ready.
 const SPAN: u64 = 64 * CHUNK;
 
@@ -100,6 +103,7 @@ impl Backend for Tiers {
             interp,
             jit: OnceLock::new(),
             c: OnceLock::new(),
+            looked: AtomicBool::new(false),
             requested: AtomicBool::new(false),
             passes: Mutex::default(),
             runs: AtomicU64::new(0),
@@ -153,6 +157,8 @@ struct Slots {
     jit: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
     /// An error if C is unavailable or rejected the loop.
     c: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
+    /// Whether C has been looked for on disk.
+    looked: AtomicBool,
     /// Whether C has been requested.
     requested: AtomicBool,
     /// Passes to compile together with the C.
@@ -233,10 +239,23 @@ impl Slots {
         }
     }
 
-    /// Compiles the C and publishes it with the requested passes ready.
+    /// Publishes the C that an earlier process compiled, if there is any.
+    fn look_for_c(&self) {
+        let before = self.tiers.c.as_ref();
+        if let Some(kernel) = before.and_then(|c| c.compiled_before(&self.program)) {
+            self.publish(Ok(kernel));
+        }
+    }
+
+    /// Compiles the C and publishes it.
     fn compile_c(&self) {
-        let Some(c) = &self.tiers.c else { return };
-        let compiled = c.compile(&self.program);
+        if let Some(c) = self.tiers.c.as_ref().filter(|_| self.c.get().is_none()) {
+            self.publish(c.compile(&self.program));
+        }
+    }
+
+    /// Publishes a kernel with the requested passes ready.
+    fn publish(&self, compiled: Result<Arc<dyn Kernel>, CompileError>) {
         let compiled = compiled.and_then(|kernel| {
             let passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
             let passes = passes.clone();
@@ -253,15 +272,26 @@ impl Slots {
 }
 
 impl TierKernel {
-    /// Requests a C compilation in the background if it is worth it.
+    /// Requests C in the background, compiled before or now, if it is worth it.
     fn ask_for_c(&self, expected: u64) {
         let slots = &self.0;
-        let work = slots.work.load(Ordering::Relaxed);
-        let worth_it = expected >= LONG || work >= LONG_TOGETHER;
-        let none = slots.tiers.fallback.get().is_some();
-        if !worth_it || none || slots.requested.swap(true, Ordering::Relaxed) {
+        if slots.c.get().is_some() || slots.tiers.fallback.get().is_some() {
             return;
         }
+        let work = slots.work.load(Ordering::Relaxed);
+        let find: fn(&Slots) = if expected >= LONG || work >= LONG_TOGETHER {
+            if slots.requested.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            Slots::compile_c
+        } else if expected.max(work) >= LOOK {
+            if slots.looked.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            Slots::look_for_c
+        } else {
+            return;
+        };
         let Some(compiler) = COMPILER.get_or_make(start_compiler) else {
             return;
         };
@@ -270,7 +300,7 @@ impl TierKernel {
         let kernel = Arc::downgrade(slots);
         let _ = compiler.send(Box::new(move || {
             if let Some(slots) = kernel.upgrade() {
-                slots.compile_c();
+                find(&slots);
             }
         }));
     }
