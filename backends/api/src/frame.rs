@@ -24,6 +24,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, O
 /// Those of one sum in lanes need no allocation.
 pub type Words = SmallVec<[u64; 64]>;
 
+/// Holds the arrays of a frame, by slot.
+pub type Slots<'m> = SmallVec<[Option<Held<'m>>; 2]>;
+
 /// Holds the state of a run between spans.
 ///
 /// `'m` is the lifetime of lent arrays.
@@ -32,7 +35,7 @@ pub struct Frame<'m> {
     /// Words in the order of [`Layout`].
     pub words: Words,
     /// Arrays made so far, by [`Layout::array_slot`].
-    pub arrays: Vec<Option<Held<'m>>>,
+    pub arrays: Slots<'m>,
     /// Slots of arrays that [`Frame::give`] put in place before the loop starts.
     pub given: Vec<usize>,
     /// Memory that arrays may be made in.
@@ -52,9 +55,11 @@ pub struct Frame<'m> {
 impl<'m> Frame<'m> {
     /// Creates a frame before `init`.
     pub fn new(layout: &Layout) -> Frame<'m> {
+        let mut arrays = SmallVec::new();
+        layout.arrays.iter().for_each(|_| arrays.push(None));
         Frame {
             words: crate::compiled::zeros(layout.words),
-            arrays: (0..layout.arrays.len()).map(|_| None).collect(),
+            arrays,
             given: Vec::new(),
             spare: Spare::default(),
             maker: None,
@@ -132,7 +137,7 @@ impl<'m> Frame<'m> {
             .then_some(())?;
         let frame = |_| {
             let lent = this.arrays.iter().map(|a| a.as_ref().map(Held::lent));
-            let mut arrays: Vec<Option<Held<'_>>> = lent.collect();
+            let mut arrays: Slots<'_> = lent.collect();
             for (slot, array) in scratch.clone() {
                 arrays[slot] = Some(Buffer::zeroed(array.ty, array.len())?.into());
             }

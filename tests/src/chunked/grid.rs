@@ -127,7 +127,7 @@ impl<'a> Grid<'a> {
                     .same_outer_iteration(layout, &before, &frame.words);
                 begins = !again && self.plan.at(layout, &frame.words) == self.plan.first_loop;
             }
-            starts.push(frame.words.clone());
+            starts.push(frame.words.to_vec());
             if outcome != Outcome::Paused {
                 return Ok(starts);
             }
@@ -160,7 +160,7 @@ impl<'a> Grid<'a> {
     fn summary(&self, level: u32, words: &[u64], steps: u64) -> Result<Emitted, Stop> {
         let mut frame = self.frame(words);
         let outcome = self.sum_up(level, steps, &mut frame)?;
-        Ok((outcome, frame.words))
+        Ok((outcome, frame.words.into_vec()))
     }
 
     /// Summarises `steps` steps of a frame.
@@ -325,7 +325,7 @@ impl<'a> Grid<'a> {
         let Some((outcome, words)) = end else {
             return Err(fault("no chunks".into()));
         };
-        frame.words = words;
+        frame.words = words.into();
         if outcome != Outcome::Paused {
             return Ok(outcome);
         }
@@ -343,7 +343,7 @@ impl<'a> Grid<'a> {
         steps: u64,
         whole: &mut Frame<'_>,
     ) -> Result<Emitted, Stop> {
-        let before = std::mem::replace(&mut whole.words, words.to_vec());
+        let before = std::mem::replace(&mut whole.words, words.into());
         // Thread-local arrays.
         for (slot, array) in self.frame(words).arrays.into_iter().enumerate() {
             if array.is_some() {
@@ -354,7 +354,7 @@ impl<'a> Grid<'a> {
         let words = std::mem::replace(&mut whole.words, before);
         match outcome {
             Outcome::Trapped(_) => Err(Stop::Trapped),
-            outcome => Ok((outcome, words)),
+            outcome => Ok((outcome, words.into_vec())),
         }
     }
 

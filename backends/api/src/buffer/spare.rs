@@ -2,6 +2,7 @@
 
 use super::{Buffer, Storage, View, skew};
 use loop_lang::types::Ty;
+use smallvec::SmallVec;
 
 /// Describes the initial elements of an array.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ pub enum Content<'a> {
 /// ```
 #[derive(Debug, Default)]
 pub struct Spare {
-    by_slot: Vec<(usize, Buffer)>,
+    by_slot: SmallVec<[(usize, Buffer); 1]>,
     used: u64,
 }
 
