@@ -24,9 +24,12 @@ pub struct Error {
     pub combinator: &'static str,
     /// The location of the user's call.
     pub location: Option<Loc>,
-    /// The position of the failing element, for indices and divisions. It counts in the arrays that
-    /// the loop runs over; elements after a filter have other positions. None if the loop runs over
-    /// segments.
+    /// The row, segment or expansion of the failing element, where it is known for certain. Rows of
+    /// several axes, and rows after a filter, are counted in the arrays that the loop runs over.
+    pub row: Option<u64>,
+    /// The position of the failing element, for indices and divisions. It counts within the row, if
+    /// there is one, and else in the arrays that the loop runs over; elements after a filter have
+    /// other positions. None if it is not known for certain.
     pub element: Option<u64>,
     /// The kind of error.
     pub kind: ErrorKind,
@@ -61,9 +64,9 @@ pub enum ErrorKind {
     /// Two shapes that must be equal differ in an axis.
     ShapeMismatch {
         /// The shape of the first array.
-        expected: String,
+        expected: Box<str>,
         /// The other shape.
-        got: String,
+        got: Box<str>,
     },
     /// Segment lengths do not match the data. Either a segment is longer than the remaining data,
     /// or its length is negative, or data is left after all segments.
@@ -122,6 +125,7 @@ impl Error {
         Error {
             combinator,
             location: Some(location),
+            row: None,
             element: None,
             kind,
         }
@@ -133,6 +137,9 @@ impl fmt::Display for Error {
         write!(f, "`{}`", self.combinator)?;
         if let Some(l) = self.location {
             write!(f, " at {l}")?;
+        }
+        if let Some(i) = self.row {
+            write!(f, ", row {i}")?;
         }
         if let Some(i) = self.element {
             write!(f, ", element {i}")?;
@@ -149,6 +156,7 @@ impl fmt::Debug for Error {
         f.debug_struct("Error")
             .field("combinator", &self.combinator)
             .field("location", &self.location)
+            .field("row", &self.row)
             .field("element", &self.element)
             .field("kind", &self.kind)
             .finish()

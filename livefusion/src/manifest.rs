@@ -82,6 +82,7 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         let fail = |kind| {
             Err(Error {
                 combinator: "manifest",
+                row: None,
                 element: None,
                 location: None,
                 kind,
@@ -424,6 +425,7 @@ pub(crate) fn out_of_memory(bytes: u64) -> Error {
     let limit = u64::MAX;
     Error {
         combinator: "to_vec",
+        row: None,
         element: None,
         location: None,
         kind: ErrorKind::Memory { bytes, limit },

@@ -134,6 +134,7 @@ impl<T: Elt, D: Shared> Manifest<T, D> {
         let made = ndarray::Array::from_shape_vec(shape, self.into_vec()?);
         made.map_err(|e| Error {
             combinator: "into_ndarray",
+            row: None,
             element: None,
             location: None,
             kind: ErrorKind::Malformed {

@@ -261,6 +261,7 @@ where
 fn no_value() -> Error {
     Error {
         combinator: "call",
+        row: None,
         element: None,
         location: None,
         kind: ErrorKind::Backend("a forced input has no value".to_string()),

@@ -81,6 +81,7 @@ mod streams_that_end;
 mod tiers;
 mod too_long;
 mod top_k;
+mod traps;
 mod typed;
 mod widened;
 mod zip;

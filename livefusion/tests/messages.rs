@@ -79,16 +79,17 @@ fn the_element_at_fault_is_told() {
                 .ends_with("element 7: expected an index below 3, got -4"),
             "{e}"
         );
-        // In nested segments, one number would be ambiguous.
+        // In segments, it is told with its row.
         let rows = Segmented::from_vecs(vec![vec![1i64], vec![0, 2]]);
         let e = error(
             rows.zip_with_each(&rows.sum(), |a, t| t / a).data(),
             &engine,
         );
         assert_eq!(
-            (e.element, e.kind),
+            (e.row, e.element, e.kind),
             (
-                None,
+                Some(1),
+                Some(0),
                 ErrorKind::Division {
                     dividend: 2,
                     divisor: 0

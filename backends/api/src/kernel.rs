@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, View};
 use crate::frame::Frame;
-use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, TrapId, TrapKind};
+use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, RateId, TrapId, TrapKind};
 use loop_lang::state::Layout;
 use loop_lang::types::{Const, Ty, canonical};
 use std::borrow::Cow;
@@ -191,6 +191,19 @@ pub struct TrapReport {
     /// Steps begun when it happened, including the trapping one: 0 in `init`, 1 in the first
     /// iteration.
     pub steps: u64,
+    /// The loop rates around it, outermost first. Empty in `init` and behind the loop.
+    pub nest: Vec<TrapNest>,
+}
+
+/// Describes a loop rate around a trap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrapNest {
+    /// The rate.
+    pub rate: RateId,
+    /// Its counter.
+    pub counter: u64,
+    /// Its bound.
+    pub bound: u64,
 }
 
 /// Lists the reasons why a loop could not be compiled.

@@ -35,7 +35,8 @@ pub use buffer::{Buffer, Far, FarError, Prim, View};
 pub use frame::{Frame, Held, Maker};
 pub use growth::{Growing, Growth};
 pub use kernel::{
-    Arg, Backend, CompileError, DiskUse, Kernel, Outcome, Pass, TierRuns, TrapReport, Value,
+    Arg, Backend, CompileError, DiskUse, Kernel, Outcome, Pass, TierRuns, TrapNest, TrapReport,
+    Value,
 };
 pub use loop_lang::Loop;
 pub use memory::Memory;

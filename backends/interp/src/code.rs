@@ -4,7 +4,7 @@
 //! operands are resolved to a parameter or a slot of the frame.
 
 use loop_lang::eval::eval;
-use loop_lang::ir::{CombId, Exit, Place, Stmt, TrapId, Var};
+use loop_lang::ir::{CombId, Exit, Place, RateId, Stmt, TrapId, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -238,6 +238,8 @@ pub struct Op3 {
 pub struct TrapSite {
     pub trap: TrapId,
     pub payload: Vec<(Ty, Reg)>,
+    /// The loop rates around it, outermost first, with their counters and bounds.
+    pub nest: Vec<(RateId, Reg, Reg)>,
 }
 
 /// Describes a step that is reported to an observer.

@@ -2,7 +2,7 @@
 
 use crate::code::{Code, Instr, Pc, Rare, Reg};
 use crate::observe::Observer;
-use livefusion_backend::{Arg, Buffer, Frame, Outcome, TrapReport, View};
+use livefusion_backend::{Arg, Buffer, Frame, Outcome, TrapNest, TrapReport, View};
 use loop_lang::eval::eval;
 use loop_lang::ir::{CHUNK, Loop};
 use loop_lang::state::DONE;
@@ -274,12 +274,18 @@ impl<'a, 'm> Machine<'a, 'm> {
             .iter()
             .map(|(ty, r)| Const::new(*ty, self.get(*r)))
             .collect();
+        let nest = site.nest.iter().map(|(rate, counter, bound)| TrapNest {
+            rate: *rate,
+            counter: self.get(*counter),
+            bound: self.get(*bound),
+        });
         self.trapped = Some(TrapReport {
             trap: site.trap,
             comb: trap.comb,
             kind: trap.kind,
             payload,
             steps: self.steps,
+            nest: nest.collect(),
         });
     }
 

@@ -362,6 +362,7 @@ fn wrong(expected: &str, got: &str) -> Error {
     };
     Error {
         combinator: "force",
+        row: None,
         element: None,
         location: None,
         kind,

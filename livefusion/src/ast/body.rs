@@ -491,6 +491,7 @@ impl BodyBuilder {
         };
         self.fail(Error {
             combinator: "closure",
+            row: None,
             element: None,
             location: self.loc,
             kind,

@@ -152,8 +152,8 @@ impl Draft {
                 |(a, b): (&Axis, &Axis)| a.known().zip(b.known()).is_some_and(|(a, b)| a != b);
             if axes.into_iter().any(differ) {
                 self.fail(ErrorKind::ShapeMismatch {
-                    expected: first.to_string(),
-                    got: other.to_string(),
+                    expected: first.to_string().into(),
+                    got: other.to_string().into(),
                 });
             }
         }
@@ -200,6 +200,7 @@ impl Draft {
             let location = e.location.or(Some(loc));
             self.error = Some(Box::new(Error {
                 combinator: name,
+                row: None,
                 element: None,
                 location,
                 kind: e.kind.clone(),
@@ -304,6 +305,7 @@ impl Draft {
             shape,
             len,
             after,
+            rows: None,
             error,
             value: OnceLock::new(),
             forced: OnceLock::new(),

@@ -63,7 +63,8 @@ pub use builder::{Builder, identity};
 pub use external::{External, Function, Gives, OfSegments, Threads};
 pub use facts::{AsLong, BySegments, Consumes, Effort, Facts, Makes, OnSide, Sequence};
 pub use node::{
-    Custom, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places, ScanKind, Sorted,
+    Custom, ElementRows, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places,
+    RowLevel, ScanKind, Sorted,
 };
 pub use rewrite::Rewrite;
 pub use roles::BodyRole;

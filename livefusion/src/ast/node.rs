@@ -39,12 +39,38 @@ pub struct Node {
     pub len: Option<u64>,
     /// Whether a computation outside the fused loops must run first.
     pub after: After,
+    /// The rows of a closure that its elements belong to (not part of the node's identity).
+    pub rows: Option<Box<ElementRows>>,
     /// A mistake found while building (here or in an input). `force` returns it.
     pub error: Option<Box<Error>>,
     /// The result, once forced.
     pub value: OnceLock<Value>,
     /// The call that forced it (not part of the node's identity).
     pub forced: OnceLock<Loc>,
+}
+
+/// Describes how a node's elements belong to the rows of a user's closure.
+///
+/// Errors name the row by it.
+#[derive(Clone, Debug)]
+pub struct ElementRows {
+    /// The level of the elements.
+    pub level: RowLevel,
+    /// The length of each row. For [`RowLevel::Row`], any array with one element per row.
+    pub lengths: Arc<Node>,
+    /// The number of each row among all rows, if these are only some of them.
+    pub numbers: Option<Arc<Node>>,
+}
+
+/// Distinguishes elements of rows by their level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowLevel {
+    /// One element for each row.
+    Row,
+    /// The elements of all rows.
+    Element,
+    /// Elements that belong to parts of rows.
+    Inner,
 }
 
 /// Holds the arrays that a node consumes.
@@ -77,6 +103,7 @@ impl Input {
             is_stream: false,
             len: None,
             after: After::Nothing,
+            rows: None,
             error: None,
             value: OnceLock::new(),
             forced: OnceLock::new(),
@@ -407,6 +434,10 @@ fn take_links(node: &mut Node, out: &mut Links) {
     }
     if let After::Apart(of, _) = std::mem::take(&mut node.after) {
         of.into_nodes(out);
+    }
+    if let Some(rows) = node.rows.take() {
+        out.push(rows.lengths);
+        out.extend(rows.numbers);
     }
     if let Some(shape) = node.shape.take() {
         shape.into_delayed(out);

@@ -149,6 +149,7 @@ impl Arena {
     fn mistake(&mut self, ty: Ty, kind: ErrorKind, loc: Option<Loc>) -> Field {
         let error = Error {
             combinator: "closure",
+            row: None,
             element: None,
             location: loc,
             kind,
@@ -189,6 +190,7 @@ fn resolve(scope: &mut TracedClosure, mistakes: &[Error], f: Field, loc: Option<
     };
     let leaked = Error {
         combinator: "closure",
+        row: None,
         element: None,
         location: loc,
         kind: ErrorKind::LeakedExp,
@@ -435,6 +437,7 @@ impl Field {
             let wrong = fits(body, "a function", &params, None).err();
             let wrong = wrong.map(|kind| Error {
                 combinator: "closure",
+                row: None,
                 element: None,
                 location: Some(loc),
                 kind,

@@ -230,6 +230,7 @@ fn emit(
 fn forced(kind: ErrorKind) -> Error {
     Error {
         combinator: "force",
+        row: None,
         element: None,
         location: None,
         kind,

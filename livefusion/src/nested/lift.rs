@@ -5,7 +5,8 @@ use super::merge::by_position;
 use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{
-    After, ArrayLoop, Builder, External, ExternalPart, Gives, Kind, Len, Node, OfSegments,
+    After, ArrayLoop, Builder, BySegments, ElementRows, External, ExternalPart, Gives, Kind, Len,
+    Node, OfSegments, RowLevel,
 };
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
@@ -25,6 +26,17 @@ pub(crate) enum Lifted {
     Rows(Rows),
 }
 
+/// Tells which of a closure's segments a lift works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ChosenRows {
+    /// All of them.
+    All,
+    /// Those whose numbers are the elements of the lift's array of segments.
+    Numbered,
+    /// Some of them.
+    Some,
+}
+
 /// Identifies a node by its stable address.
 pub(super) type Name = *const Node;
 
@@ -32,6 +44,8 @@ pub(super) type Name = *const Node;
 pub struct Lift {
     /// An array with one element per segment.
     pub(super) segments: Arc<Node>,
+    /// The segments among all segments of the closure.
+    pub(super) chosen: ChosenRows,
     /// The lifted form of each visited node. The node is kept alive, so that its address stays
     /// unique.
     known: FxHashMap<Name, (Arc<Node>, Lifted)>,
@@ -74,6 +88,7 @@ impl Lift {
     pub(crate) fn new(segments: Arc<Node>) -> Lift {
         Lift {
             segments,
+            chosen: ChosenRows::All,
             known: FxHashMap::default(),
             given: FxHashSet::default(),
             made: FxHashMap::default(),
@@ -144,11 +159,43 @@ impl Lift {
                 stack.push((node, true));
                 stack.push((other, false));
             } else {
-                let lifted = self.rule(&node);
+                let mut lifted = self.rule(&node);
+                let is_inner = node.kind.facts().by_segments != BySegments::Never;
+                match &mut lifted {
+                    Lifted::Same(_) => {}
+                    Lifted::Each(each) => self.of_rows(each, RowLevel::Row, None),
+                    Lifted::Rows(Rows { data, .. }) if is_inner => {
+                        self.of_rows(data, RowLevel::Inner, None);
+                    }
+                    Lifted::Rows(Rows { lengths, data }) => {
+                        self.of_rows(data, RowLevel::Element, Some(lengths));
+                    }
+                }
                 self.stands_for(&node, lifted);
             }
         }
         self.lifted(root)
+    }
+
+    /// Relates the elements of a new node to the segments, for errors. Others keep their relation.
+    pub(super) fn of_rows(
+        &self,
+        node: &mut Arc<Node>,
+        level: RowLevel,
+        lengths: Option<&Arc<Node>>,
+    ) {
+        let (level, numbers) = match self.chosen {
+            ChosenRows::All => (level, None),
+            ChosenRows::Numbered => (level, Some(self.segments.clone())),
+            ChosenRows::Some => (RowLevel::Inner, None),
+        };
+        if let Some(new) = Arc::get_mut(node).filter(|new| new.rows.is_none()) {
+            new.rows = Some(Box::new(ElementRows {
+                level,
+                lengths: lengths.unwrap_or(&self.segments).clone(),
+                numbers,
+            }));
+        }
     }
 
     /// An error node for a node with a failed operand, with that operand's error.

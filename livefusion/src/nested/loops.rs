@@ -190,6 +190,7 @@ impl Lift {
     /// A lift of a step onto these segments. It knows nothing of the closure yet.
     pub(super) fn of_step(&mut self, of: &Arc<ArrayLoop>, segments: Arc<Node>) -> Lift {
         let mut step = Lift::new(segments);
+        step.chosen = self.chosen;
         step.forms = std::mem::take(&mut self.forms);
         step.kept.extend(of.step.iter().cloned());
         step

@@ -2,7 +2,7 @@
 
 use super::lift::{Lift, Lifted, Name, Rows};
 use super::stream::{Follow, SegmentStream};
-use crate::ast::{Assert, Axis, Body, BodyBuilder, Builder, Node, Term, TermId, Types};
+use crate::ast::{Assert, Axis, Body, BodyBuilder, Builder, Node, RowLevel, Term, TermId, Types};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -201,7 +201,15 @@ impl Lift {
         let reads = self.reads(b, &[body], place);
         let body = reads.behind(body, &body.params.clone());
         let inputs: Vec<Arc<Node>> = inputs.iter().chain(&reads.columns).cloned().collect();
-        b.map(&inputs, body)
+        let mut mapped = b.map(&inputs, body);
+        match place {
+            BodyPlace::Segment => self.of_rows(&mut mapped, RowLevel::Row, None),
+            BodyPlace::Element(lengths) => {
+                self.of_rows(&mut mapped, RowLevel::Element, Some(lengths));
+            }
+            BodyPlace::Inner(..) => self.of_rows(&mut mapped, RowLevel::Inner, None),
+        }
+        mapped
     }
 }
 

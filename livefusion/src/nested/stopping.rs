@@ -6,7 +6,7 @@
 //! the order in which their segments stop.
 
 use super::align::read_at;
-use super::lift::{Lift, Lifted, Rows, SharedNode, rows};
+use super::lift::{ChosenRows, Lift, Lifted, Rows, SharedNode, rows};
 use super::loops::{Component, LoopForm, StateForm, around, held, stand_in};
 use crate::ast::{
     ArrayLoop, Assert, Axis, Body, BodyBuilder, Builder, Ends, Len, Node, TermId, identity,
@@ -149,6 +149,10 @@ impl Lift {
     /// A lift of the step onto the segments of these numbers, which still take steps.
     fn of_going(&mut self, b: Builder, of: &Arc<ArrayLoop>, going: Arc<Node>) -> Lift {
         let mut step = self.of_step(of, going);
+        step.chosen = match self.chosen {
+            ChosenRows::All => ChosenRows::Numbered,
+            ChosenRows::Numbered | ChosenRows::Some => ChosenRows::Some,
+        };
         for node in around(of) {
             let chosen = match self.lifted(node) {
                 Lifted::Same(node) => Lifted::Same(node),

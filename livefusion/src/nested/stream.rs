@@ -9,7 +9,8 @@
 use super::lift::{Lift, Lifted, Name};
 use super::reads::{BodyPlace, Reads, all_params};
 use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermId, Types,
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, RowLevel, ScanKind, Term, TermId,
+    Types,
 };
 use crate::over::Domain;
 use loop_lang::op::Op;
@@ -404,11 +405,12 @@ impl Lift {
             step: b.finish(&results),
             style: FoldStyle::Sequential,
         };
-        let scanned = builder.scan(
+        let mut scanned = builder.scan(
             Domain::Segments(&lengths, &elements),
             fold,
             ScanKind::Inclusive,
         );
+        self.of_rows(&mut scanned, RowLevel::Element, Some(&lengths));
         let kept = builder.fields(&scanned, 0..1);
         let data = builder.fields(&scanned, 1..out as u32);
         self.packed(builder, &lengths, &data, &kept)

@@ -22,8 +22,8 @@ impl Builder {
                 return Err(unfit(right));
             }
             let inner = agreed(self, &[inner, first]).map_err(|_| ErrorKind::ShapeMismatch {
-                expected: shapes[0].to_string(),
-                got: shapes[1].to_string(),
+                expected: shapes[0].to_string().into(),
+                got: shapes[1].to_string().into(),
             })?;
             let axes = [rows, &inner, columns].map(|axis| axis.node().clone());
             let [n, k, m] = axes;

@@ -197,8 +197,8 @@ fn differ(shapes: &[Shape], axis: usize, other: ErrorKind) -> ErrorKind {
     let odd = first.and_then(|f| shapes.iter().find(|s| of(s).is_some() && of(s) != of(&f)));
     match (first, odd) {
         (Some(first), Some(odd)) => ErrorKind::ShapeMismatch {
-            expected: first.to_string(),
-            got: odd.to_string(),
+            expected: first.to_string().into(),
+            got: odd.to_string().into(),
         },
         _ => other,
     }

@@ -93,8 +93,8 @@ impl Builder {
                 return Err(ErrorKind::Empty);
             };
             let inner = agreed(self, &[last, first]).map_err(|_| ErrorKind::ShapeMismatch {
-                expected: shapes[0].to_string(),
-                got: shapes[1].to_string(),
+                expected: shapes[0].to_string().into(),
+                got: shapes[1].to_string().into(),
             })?;
             let fold = by(Op::Add, Const::zero(ty));
             // The folded axis precedes the columns, which are adjacent in memory and in the sums.

@@ -101,7 +101,11 @@ impl InputPlaces<'_> {
 
 impl<'g> Bindings<'g> {
     fn leaf(&self, id: NodeId) -> Option<&Value> {
-        let node = self.nodes.get(id);
+        self.value_of(self.nodes.get(id))
+    }
+
+    /// Returns the value of a node that is in memory.
+    pub fn value_of<'v>(&'v self, node: &'v Node) -> Option<&'v Value> {
         match (node.value.get(), &node.kind) {
             (Some(value), _) => Some(value),
             (None, Kind::Input(input)) => self.inputs.get(input.number),
@@ -416,6 +420,7 @@ pub(crate) fn lost(array: &Buffer, why: FarError) -> Error {
     };
     Error {
         combinator: "force",
+        row: None,
         element: None,
         location: None,
         kind,

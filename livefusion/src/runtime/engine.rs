@@ -549,6 +549,7 @@ pub(super) fn not_compiled(why: &CompileError) -> Error {
 pub(super) fn backend_error(why: String) -> Error {
     Error {
         combinator: "force",
+        row: None,
         element: None,
         location: None,
         kind: ErrorKind::Backend(why),

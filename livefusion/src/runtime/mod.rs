@@ -20,6 +20,7 @@ mod known;
 mod models;
 mod parallel;
 mod part;
+mod position;
 mod prepared;
 mod program;
 mod programs;

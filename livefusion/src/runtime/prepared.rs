@@ -451,6 +451,7 @@ fn apart_below(roots: &[Arc<Node>], given: &Available, shared: &CommonWork) -> R
 fn malformed(expected: String, got: String) -> Error {
     Error {
         combinator: "prepare",
+        row: None,
         element: None,
         location: None,
         kind: ErrorKind::Malformed { expected, got },

@@ -6,6 +6,7 @@ use super::dump::{DumpRecord, Stage};
 use super::engine::{Engine, Kernels, backend_error};
 use super::in_place::{self, ArrayNeeds, Update};
 use super::parallel::{Ended, LoopRun, Shapes, in_order};
+use super::position;
 use super::replay::{Replay, Taken};
 use super::result_slots::{self, ResultSlot};
 use super::watch::CancelToken;
@@ -20,9 +21,8 @@ use crate::stages;
 use livefusion_backend::{
     Arg, Buffer, Frame, Growth, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
 };
-use loop_lang::ir::{CombId, Label, Place, RateKind, StmtKind, TrapKind};
+use loop_lang::ir::{CombId, TrapKind};
 use loop_lang::types::Const;
-use loop_lang::walk;
 use std::sync::Arc;
 
 /// Holds a compiled schedule of a graph.
@@ -381,6 +381,7 @@ impl CompiledLoop {
             Some(id) => b.error_at(*id, kind),
             None => Error {
                 combinator: "force",
+                row: None,
                 element: None,
                 location: None,
                 kind,
@@ -423,37 +424,12 @@ impl CompiledLoop {
             },
         };
         let by_element = matches!(report.kind, TrapKind::OutOfRange | TrapKind::Division);
+        let position = position::of(&self.lowered, b, report);
         Error {
-            element: self.position(report).filter(|_| by_element),
+            row: position.row,
+            element: position.element.filter(|_| by_element),
             ..self.error_at(b, report.comb.index(), kind)
         }
-    }
-
-    /// Returns the iteration that trapped, if one counter identifies it.
-    ///
-    /// Code after the loop belongs to no iteration.
-    fn position(&self, report: &TrapReport) -> Option<u64> {
-        let program = &self.lowered.program;
-        let is_last = |labels: &[Label]| program.place(labels[0]) == Place::Return;
-        let last = program.blocks.iter().filter(|(labels, _)| is_last(labels));
-        let mut is_behind = false;
-        for stmt in last.flat_map(|(_, block)| &block.stmts) {
-            walk::each(stmt, &mut |s| {
-                is_behind |= matches!(s.kind, StmtKind::Trap { trap, .. } if trap == report.trap);
-            });
-        }
-        if is_behind {
-            return None;
-        }
-        let mut roots = 0;
-        for rate in &program.rates {
-            match rate.kind {
-                RateKind::Root { .. } => roots += 1,
-                RateKind::Sub { .. } => {}
-                RateKind::Nested { .. } | RateKind::Cursor { .. } => return None,
-            }
-        }
-        report.steps.checked_sub(1).filter(|_| roots == 1)
     }
 
     /// Tells whether the empty array was selected from its input by the same user call, as in a
@@ -484,6 +460,7 @@ fn tells_ends(tags: &Arc<Node>) -> bool {
 pub(super) fn cancelled() -> Error {
     Error {
         combinator: "force",
+        row: None,
         element: None,
         location: None,
         kind: ErrorKind::Cancelled,

@@ -75,9 +75,11 @@ impl Places {
             name => format!("`{name}`: "),
         };
         let wrong = Diagnostic::new(format!("{of}{}", error.kind), at.unwrap_or(span));
-        Box::new(match error.element {
-            Some(k) => wrong.label(format!("at element {k}")),
-            None => wrong,
+        Box::new(match (error.row, error.element) {
+            (Some(row), Some(k)) => wrong.label(format!("at row {row}, element {k}")),
+            (Some(row), None) => wrong.label(format!("at row {row}")),
+            (None, Some(k)) => wrong.label(format!("at element {k}")),
+            (None, None) => wrong,
         })
     }
 }

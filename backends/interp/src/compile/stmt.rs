@@ -4,7 +4,9 @@ use super::Compiler;
 use super::groups::Move;
 use crate::code::{Fast, Instr, Op3, Rare, Reg, TrapSite};
 use crate::counts::Counted;
-use loop_lang::ir::{Atom, Combine, GroupId, MAX_REGION_DEPTH, Stmt, StmtKind, TrapId, Var};
+use loop_lang::ir::{
+    Atom, Combine, GroupId, MAX_REGION_DEPTH, Place, RateId, Section, Stmt, StmtKind, TrapId, Var,
+};
 use loop_lang::op::Op;
 
 impl Compiler<'_> {
@@ -315,6 +317,30 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// The loop rates around the current block, outermost first, with their counters and bounds.
+    ///
+    /// A rate's `nest` and `done` lie outside of its iterations.
+    fn nest(&mut self) -> Vec<(RateId, Reg, Reg)> {
+        let program = self.program;
+        let Some(Place::At { rate, section, .. }) = self.blocks.get(self.block).map(|b| b.place)
+        else {
+            return Vec::new();
+        };
+        let parent = |r: RateId| program.rate(r).kind.parent();
+        let is_outside = matches!(section, Section::Nest | Section::Done);
+        let first = if is_outside { parent(rate) } else { Some(rate) };
+        let mut nest = Vec::new();
+        for rate in std::iter::successors(first, |r| parent(*r)) {
+            let kind = program.rate(rate).kind;
+            if let (Some(counter), Some(bound)) = (kind.counter(), kind.bound()) {
+                let [counter, bound] = [Atom::Var(counter), bound].map(|a| self.operand(a));
+                nest.push((rate, counter, bound));
+            }
+        }
+        nest.reverse();
+        nest
+    }
+
     /// Traps in functions are ignored, but still end a `while`.
     fn trap(&mut self, unless: Atom, trap: TrapId, payload: &[Atom]) {
         let ok = self.operand(unless);
@@ -323,7 +349,12 @@ impl Compiler<'_> {
                 .iter()
                 .map(|a| (self.program.atom_ty(*a), self.operand(*a)))
                 .collect();
-            self.code.traps.push(TrapSite { trap, payload });
+            let nest = self.nest();
+            self.code.traps.push(TrapSite {
+                trap,
+                payload,
+                nest,
+            });
             self.emit(Instr::Check {
                 ok,
                 site: self.code.traps.len() as u32 - 1,
