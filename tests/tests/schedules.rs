@@ -13,7 +13,7 @@ use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
 use livefusion_tests::check::{agree, check_all, run};
-use livefusion_tests::loops::{self, Ended, nested, plain, random, rows, zipped};
+use livefusion_tests::loops::{self, Ended, chained, nested, plain, random, rows, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
@@ -33,6 +33,8 @@ const PLAIN: u64 = 300;
 const RUNS: u64 = 150;
 /// A chunk size that fits the largest number of parallel runs.
 const LONG_CHUNK: u64 = 512;
+/// The number of loops with long conditions.
+const CHAINED: u64 = 300;
 /// The number of zips with long inputs.
 const ZIPPED: u64 = 150;
 /// The number of loops over segments.
@@ -221,6 +223,23 @@ fn loops_that_tiles_take() {
     }
     println!("{taken} steps, {drawn:#?}");
     assert_eq!(drawn.missing(), Vec::<String>::new(), "never ran");
+}
+
+/// Long conditions in pieces.
+#[test]
+fn filters_in_filters() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", 0));
+    let mut taken = 0;
+    for seed in first..first + count.max(CHAINED) {
+        let l = chained(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    let word = "guard within guards";
+    assert!(drawn.said.contains(word), "{drawn:#?}");
 }
 
 #[test]

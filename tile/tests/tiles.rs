@@ -100,6 +100,11 @@ fn a_long_body_in_pieces() {
 }
 
 #[test]
+fn a_long_condition_in_pieces() {
+    golden("filters_of_scans");
+}
+
+#[test]
 fn segments_with_a_filter() {
     golden("segment_filter");
 }

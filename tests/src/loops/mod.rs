@@ -3,6 +3,7 @@
 //! They have phases, sub, nested and cursor rates, stages, groups of every order, exits, scatters,
 //! scalar regions and traps. They verify, terminate, and have results.
 
+mod chained;
 mod cursors;
 mod ended;
 mod exits;
@@ -17,6 +18,7 @@ mod statements;
 mod sums;
 mod zipped;
 
+pub use chained::chained;
 pub(crate) use ended::MEMORY;
 pub use ended::{Ended, run};
 pub use joined::joined;

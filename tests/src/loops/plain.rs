@@ -218,7 +218,7 @@ impl Making {
 
     /// A scan, by an operator or, rarely, of a pair by a function. The values before and after an
     /// update may be read later.
-    fn plain_scan(&mut self, rate: &str, comb: &str, block: u32) {
+    pub(super) fn plain_scan(&mut self, rate: &str, comb: &str, block: u32) {
         if self.rng.chance(15) {
             let [a, b, na, nb] = ["a", "b", "na", "nb"].map(|base| self.fresh(base, comb));
             let join = self.join_pairs(comb);
@@ -311,7 +311,7 @@ impl Making {
     }
 
     /// An array written consecutively, or rarely at the root's counter under a filter.
-    fn plain_write(&mut self, comb: &str, counter: &str) {
+    pub(super) fn plain_write(&mut self, comb: &str, counter: &str) {
         let ty = self.rng.pick(&TYPES);
         let (out, x) = (self.fresh("out", comb), self.atom(ty));
         if counter == "ix_0" || self.rng.chance(15) {

@@ -122,6 +122,11 @@ impl Drawn {
                     from: Memory::Buffer(_),
                     ..
                 } => Some("buffer"),
+                StmtKind::Store {
+                    into: Memory::Buffer(_),
+                    value: Operand::Const(_),
+                    ..
+                } => Some("guard within guards"),
                 _ => None,
             });
         });

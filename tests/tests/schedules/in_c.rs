@@ -6,7 +6,7 @@ use super::{IN_ZIPS, STEPS, number};
 use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Cut;
-use livefusion_tests::loops::{self, nested, plain, random, rows, zipped};
+use livefusion_tests::loops::{self, chained, nested, plain, random, rows, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw};
@@ -33,6 +33,7 @@ fn in_c() {
             0 => random(seed),
             1 | 4 => zipped(seed),
             3 => loops::runs(seed),
+            5 => chained(seed),
             _ => plain(seed),
         };
         (l.program, l.args)

@@ -23,6 +23,10 @@
 //!   increments by one.
 //! * Every unchecked access has a valid proof; see the module.
 //!
+//! `crossing`
+//!
+//! * Loops over the range read in buffers what the same step stored before; see the module.
+//!
 //! `segments`
 //!
 //! * A tile exits or rolls back only in a state that the frame has at the guard; see the module.
@@ -36,6 +40,7 @@
 //! * Arrays that bypass the caches are only stored, at the counter.
 
 mod bounds;
+mod crossing;
 mod frame;
 mod places;
 mod scope;
@@ -112,6 +117,10 @@ pub fn verify(tile: &Tile, program: &Loop) -> Result<(), Vec<Fault>> {
         segments::check(tile, &mut faults);
         stream::check(tile, &mut faults);
         bounds::check(tile, program, &mut faults);
+        // It walks loops whose turns are bounded.
+        if faults.all.is_empty() {
+            crossing::check(tile, &mut faults);
+        }
     }
     match faults.all.is_empty() {
         true => Ok(()),

@@ -102,6 +102,18 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "types[*b] == shape.ty",
     },
     Fault {
+        what: "a guard's buffer keeps a yes where the guard was not reached",
+        file: "lower/fission/mod.rs",
+        sound: "let no = Const::bool(false).into();",
+        faulty: "let no = Const::bool(true).into();",
+    },
+    Fault {
+        what: "a register that changes is a guard",
+        file: "lower/fission/guards.rs",
+        sound: "target.filter(|v| tile.value(*v).origin == Origin::Let)",
+        faulty: "target",
+    },
+    Fault {
         what: "pieces change the same state in turns",
         file: "lower/fission/parts.rs",
         sound: "_ => all.iter().for_each(|i| joined.join(first, *i)),",

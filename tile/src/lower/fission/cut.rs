@@ -82,7 +82,7 @@ impl Parts<'_> {
 }
 
 /// How much of a piece so much takes; more than 1 does not fit.
-fn fill(cost: Cost, limits: Limits) -> f64 {
+pub(super) fn fill(cost: Cost, limits: Limits) -> f64 {
     let wait = cost.wait as f64 / busy(cost).max(limits.wait).max(1) as f64;
     wait.max(cost.work as f64 / limits.work.max(1) as f64)
 }

@@ -10,18 +10,21 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `parts` | what of a body belongs together, and in which order it is done |
+//! | `guards` | statements within long conditions, and the guards around them |
 //! | `cut` | where the body is cut |
 
 mod cut;
+mod guards;
 mod parts;
 
 use super::Lower;
 use super::clean::clean;
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value, named};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value, named};
 use crate::schedule::Decision;
-use loop_lang::ir::RateId;
+use guards::{Guarded, Open, take_apart};
+use loop_lang::ir::{CombId, RateId};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use parts::Parts;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -49,11 +52,11 @@ struct Turns {
     step: u64,
     /// The counter of vectors in a turn, if there are some.
     lane: Option<Value>,
-    body: Vec<Stmt>,
+    body: Vec<Guarded>,
 }
 
 impl Turns {
-    fn of(s: &Stmt) -> Option<Turns> {
+    fn of(tile: &Tile, s: &Stmt, within: Option<Limits>) -> Option<Turns> {
         let StmtKind::For {
             counter,
             from,
@@ -85,7 +88,7 @@ impl Turns {
             range: (*from, *to),
             step: *step,
             lane,
-            body: body.clone(),
+            body: take_apart(tile, body, within),
         })
     }
 }
@@ -109,7 +112,9 @@ impl Lower<'_, '_> {
         let Some(at) = tile.body.iter().position(|s| tile.is_range(&s.kind)) else {
             return;
         };
-        let Some(turns) = Turns::of(&tile.body[at]) else {
+        // Conditions on several lanes have joined them already.
+        let within = (self.lanes == 1).then_some(limits);
+        let Some(turns) = Turns::of(tile, &tile.body[at], within) else {
             return;
         };
         let mut outside = named(&tile.body[..at]);
@@ -168,9 +173,11 @@ fn buffers(parts: &Parts, pieces: &[Vec<usize>]) -> Buffers {
     }
     let (mut of, mut types, mut busy) = (FxHashMap::default(), Vec::new(), Vec::new());
     for (k, piece) in pieces.iter().enumerate() {
+        let again = parts.needed_after_close(piece);
         let defs = piece.iter().flat_map(|i| &parts.statements[*i].defs);
         for (v, shape) in defs {
-            let Some(until) = last.get(v).copied().filter(|until| *until > k) else {
+            let crosses = |until: &usize| *until > k || again.contains(v);
+            let Some(until) = last.get(v).copied().filter(crosses) else {
                 continue;
             };
             let free = |b: &usize| types[*b] == shape.ty && busy[*b] < k;
@@ -184,6 +191,51 @@ fn buffers(parts: &Parts, pieces: &[Vec<usize>]) -> Buffers {
         }
     }
     Buffers { of, types }
+}
+
+/// The definitions of a piece that is being written.
+struct Scope {
+    /// The place of an element in the buffers, if anything crosses.
+    at: Option<Operand>,
+    names: FxHashMap<Value, Value>,
+    done: FxHashSet<usize>,
+    open: Open<Condition>,
+}
+
+/// A condition around the statements that are written.
+struct Condition {
+    comb: CombId,
+    cond: Operand,
+    /// The statements before it.
+    outer: Vec<Stmt>,
+    done: Vec<usize>,
+    loaded: Vec<Value>,
+}
+
+impl Scope {
+    fn named(&self, v: Value) -> Value {
+        self.names.get(&v).copied().unwrap_or(v)
+    }
+
+    /// Closes the conditions that a statement is not within, and forgets their definitions.
+    fn close(&mut self, lower: &mut Lower, within: &[Value]) {
+        while let Some(condition) = self.open.close(within) {
+            for i in &condition.done {
+                self.done.remove(i);
+            }
+            for v in &condition.loaded {
+                self.names.remove(v);
+            }
+            let then = lower.body(condition.outer);
+            let kind = StmtKind::If {
+                cond: condition.cond,
+                then,
+                other: Vec::new(),
+            };
+            let comb = condition.comb;
+            lower.out.push(Stmt { comb, kind });
+        }
+    }
 }
 
 /// Pieces, being written.
@@ -219,53 +271,47 @@ impl Writing<'_> {
                 None => along,
             }
         });
-        let mut done: FxHashSet<usize> = FxHashSet::default();
+        let mut scope = Scope {
+            at,
+            names,
+            done: FxHashSet::default(),
+            open: Open::new(),
+        };
+        self.deny(lower, piece, at);
         for i in self.parts.with_free(piece) {
             let s = &self.parts.statements[i];
             lower.comb = s.stmt.comb;
-            let inside = |v: &Value| {
-                let definer = self.parts.definer.get(v);
-                definer.is_none_or(|d| done.contains(d))
-            };
-            for v in s.uses.iter().filter(|v| !inside(v)) {
-                if names.contains_key(v) {
-                    continue;
-                }
-                if let (Some(buffer), Some(at)) = (self.of.get(v), at) {
-                    let data = lower.tile.value(*v).clone();
-                    let to = lower.add(&data.name, data.shape, Origin::Let);
-                    lower.push(StmtKind::Load {
-                        to,
-                        from: Memory::Buffer(self.buffers[*buffer]),
-                        at,
-                        under: None,
-                        proof: self.most,
-                    });
-                    names.insert(*v, to);
-                }
+            scope.close(lower, s.within);
+            if let Some(guard) = scope.open.missing(s.within) {
+                self.load(lower, guard, &mut scope);
+                let cond = scope.named(guard).into();
+                let condition = Condition {
+                    comb: lower.comb,
+                    cond,
+                    outer: std::mem::take(&mut lower.out),
+                    done: Vec::new(),
+                    loaded: Vec::new(),
+                };
+                scope.open.open(guard, condition);
             }
+            s.uses.iter().for_each(|v| self.load(lower, *v, &mut scope));
             let mut kind = s.stmt.kind.clone();
             if s.free {
                 s.defs.iter().for_each(|(v, _)| {
-                    self.name(lower, *v, &mut names);
+                    self.name(lower, *v, &mut scope.names);
                 });
             }
-            kind.each_value_mut(&mut |v| *v = names.get(v).copied().unwrap_or(*v));
+            kind.each_value_mut(&mut |v| *v = scope.named(*v));
             lower.push(kind);
-            done.insert(i);
+            scope.done.insert(i);
+            if let Some(condition) = scope.open.innermost() {
+                condition.done.push(i);
+            }
             for (v, shape) in s.defs.iter().filter(|_| !s.free) {
-                if let (Some(buffer), Some(at)) = (self.of.get(v), at) {
-                    lower.push(StmtKind::Store {
-                        into: Memory::Buffer(self.buffers[*buffer]),
-                        at,
-                        value: (*v).into(),
-                        under: None,
-                        lanes: shape.lanes,
-                        proof: self.most,
-                    });
-                }
+                self.store(lower, *v, (*v).into(), *shape, at);
             }
         }
+        scope.close(lower, &[]);
         let body = lower.body(outer);
         let each = |counter, (from, to), step, unroll, body| Stmt {
             comb: lower.owner,
@@ -286,6 +332,66 @@ impl Writing<'_> {
             None => body,
         };
         each(counter, turns.range, turns.step, false, body)
+    }
+
+    /// Says no in the buffers of guards that a piece may not reach.
+    fn deny(&self, lower: &mut Lower, piece: &[usize], at: Option<Operand>) {
+        let guarded = piece.iter().map(|i| &self.parts.statements[*i]);
+        for (v, shape) in guarded
+            .filter(|s| !s.within.is_empty())
+            .flat_map(|s| &s.defs)
+        {
+            if self.parts.guards.contains(v) {
+                let no = Const::bool(false).into();
+                self.store(lower, *v, no, *shape, at);
+            }
+        }
+    }
+
+    /// Stores a value that crosses in its buffer.
+    fn store(
+        &self,
+        lower: &mut Lower,
+        v: Value,
+        value: Operand,
+        shape: Shape,
+        at: Option<Operand>,
+    ) {
+        if let (Some(buffer), Some(at)) = (self.of.get(&v), at) {
+            lower.push(StmtKind::Store {
+                into: Memory::Buffer(self.buffers[*buffer]),
+                at,
+                value,
+                under: None,
+                lanes: shape.lanes,
+                proof: self.most,
+            });
+        }
+    }
+
+    /// Loads a value that is not defined here from its buffer.
+    fn load(&self, lower: &mut Lower, v: Value, scope: &mut Scope) {
+        let definer = self.parts.definer.get(&v);
+        let inside = definer.is_none_or(|d| scope.done.contains(d));
+        if inside || scope.names.contains_key(&v) {
+            return;
+        }
+        let (Some(buffer), Some(at)) = (self.of.get(&v), scope.at) else {
+            return;
+        };
+        let data = lower.tile.value(v).clone();
+        let to = lower.add(&data.name, data.shape, Origin::Let);
+        lower.push(StmtKind::Load {
+            to,
+            from: Memory::Buffer(self.buffers[*buffer]),
+            at,
+            under: None,
+            proof: self.most,
+        });
+        scope.names.insert(v, to);
+        if let Some(condition) = scope.open.innermost() {
+            condition.loaded.push(v);
+        }
     }
 
     /// What a value is called in this piece: as it was, where it is the first that has it.

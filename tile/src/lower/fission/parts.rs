@@ -3,6 +3,7 @@
 //! computes stands before what needs it.
 
 use super::Turns;
+use super::guards::Guarded;
 use crate::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use crate::region::cost::Cost;
 use loop_lang::op::Op;
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 /// A statement of a body that is cut.
 pub(super) struct CutStatement<'p> {
     pub stmt: &'p Stmt,
+    /// The guards around it, the innermost last.
+    pub within: &'p [Value],
     /// What later statements have from it.
     pub defs: Vec<(Value, Shape)>,
     /// What it has from others.
@@ -27,6 +30,8 @@ pub(super) struct Parts<'p> {
     pub statements: Vec<CutStatement<'p>>,
     /// The statement that a value comes from.
     pub definer: FxHashMap<Value, usize>,
+    /// The guards of conditions that are taken apart.
+    pub guards: FxHashSet<Value>,
     /// Statements that stay together, in an order in which they may be done.
     pub parts: Vec<Vec<usize>>,
 }
@@ -152,12 +157,13 @@ impl<'p> Parts<'p> {
         outside: &FxHashSet<Value>,
     ) -> Parts<'p> {
         let body = &turns.body;
-        let touched: Vec<Touched> = body.iter().map(|s| Touched::of(tile, s)).collect();
+        let touched: Vec<Touched> = body.iter().map(|s| Touched::of(tile, &s.stmt)).collect();
         let changed = Touched::of_changed(&touched);
+        let guards: FxHashSet<Value> = body.iter().flat_map(|s| &s.within).copied().collect();
         let mut joined = Joined((0..body.len()).collect());
         let mut definer: FxHashMap<Value, usize> = FxHashMap::default();
         for (i, s) in body.iter().enumerate() {
-            let own = s.kind.target();
+            let own = s.stmt.kind.target();
             let own = own.filter(|v| tile.value(*v).origin == Origin::Let);
             definer.extend(own.map(|v| (v, i)));
         }
@@ -172,7 +178,8 @@ impl<'p> Parts<'p> {
                         && tile.shape(*v).lanes == lanes
                         && !outside.contains(v)
                         && !by_lanes(v)
-                        && is_set_anew(&body[first].kind, *v) =>
+                        && is_set_anew(&body[first].stmt.kind, *v)
+                        && all.iter().all(|i| sees(body, first, *i, last)) =>
                 {
                     let before = all.iter().filter(|i| **i <= last);
                     before.for_each(|i| joined.join(first, *i));
@@ -184,21 +191,32 @@ impl<'p> Parts<'p> {
         let mut statements: Vec<CutStatement> = Vec::new();
         for (s, touched) in body.iter().zip(&touched) {
             let mut uses: Vec<Value> = Vec::new();
-            each_value(s, &mut |v| {
+            each_value(&s.stmt, &mut |v| {
                 if definer.contains_key(&v) && !uses.contains(&v) {
                     uses.push(v);
                 }
             });
             let is_free = |v: &Value| statements.get(definer[v]).is_some_and(|s| s.free);
             let unchanged = touched.read.iter().all(|t| !changed.contains_key(t));
-            let free = costs_nothing(tile, &s.kind) && unchanged && uses.iter().all(is_free);
+            let kind = &s.stmt.kind;
+            // A place may be computed outside of its guards. Whether a guard holds is computed once.
+            let anywhere = s.within.is_empty() || !matches!(kind, StmtKind::Load { .. });
+            let guards_none = kind.target().is_none_or(|v| !guards.contains(&v));
+            let free = anywhere
+                && guards_none
+                && costs_nothing(tile, kind)
+                && unchanged
+                && uses.iter().all(is_free);
+            let within = if free { &[][..] } else { &s.within[..] };
+            uses.extend(within.last().filter(|v| !uses.contains(v)));
             uses.retain(|v| definer[v] != statements.len());
             statements.push(CutStatement {
-                stmt: s,
+                stmt: &s.stmt,
+                within,
                 defs: Vec::new(),
                 uses,
                 free,
-                cost: cost(tile, s),
+                cost: cost(tile, &s.stmt),
             });
         }
         let mut all: Vec<(Value, usize)> = definer.iter().map(|(v, i)| (*v, *i)).collect();
@@ -218,6 +236,7 @@ impl<'p> Parts<'p> {
         let mut parts = Parts {
             statements,
             definer,
+            guards,
             parts: Vec::new(),
         };
         let groups = parts.groups(&mut joined);
@@ -349,7 +368,7 @@ impl<'p> Parts<'p> {
         order.into_iter().map(|g| groups[g].clone()).collect()
     }
 
-    /// Statements, each free one that they need before the first that does.
+    /// Statements, each free one that they need before the first that does, or before the first guard.
     pub(super) fn with_free(&self, piece: &[usize]) -> Vec<usize> {
         let mut all = Vec::new();
         let mut seen: FxHashSet<usize> = FxHashSet::default();
@@ -369,8 +388,18 @@ impl<'p> Parts<'p> {
                 open.extend(free.map(|d| (d, false)));
             }
         }
+        if piece.iter().any(|i| !self.statements[*i].within.is_empty()) {
+            all.sort_by_key(|i| !self.statements[*i].free);
+        }
         all
     }
+}
+
+/// Whether statement `i` has a register's value of this step, which statements from `first` to `last` set: those are
+/// within the same guards, and it is within them, too.
+fn sees(body: &[Guarded], first: usize, i: usize, last: usize) -> bool {
+    let (around, within) = (&body[first].within, &body[i].within);
+    within.starts_with(around) && (i > last || within.len() == around.len())
 }
 
 /// Whether a statement sets a register for good, whatever it was, and does not read it.
@@ -417,7 +446,7 @@ fn costs_nothing(tile: &Tile, kind: &StmtKind) -> bool {
 }
 
 /// What a statement costs, with its bodies.
-fn cost(tile: &Tile, s: &Stmt) -> Cost {
+pub(super) fn cost(tile: &Tile, s: &Stmt) -> Cost {
     let mut sum = Cost::default();
     let mut open = vec![s];
     while let Some(s) = open.pop() {
