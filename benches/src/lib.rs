@@ -27,6 +27,7 @@ pub mod latency;
 pub mod machine;
 pub mod measure;
 pub mod memory;
+pub mod repeat;
 pub mod roof;
 
 use livefusion::prelude::*;

@@ -5,6 +5,7 @@
 //!     [--inputs aligned|vec] [--json FILE] [--svg FOLDER] [--quick]
 //! cargo run --release -p livefusion-bench -- growth [--graph NAME] [--engine E] [--elements N] [--from N]
 //!     [--to N] [--limit SECONDS]
+//! cargo run --release -p livefusion-bench -- repeat --case NAME [--n N] [--threads T] [--calls K]
 //! ```
 
 use lexopt::{Arg, Parser, ValueExt};
@@ -15,6 +16,7 @@ use livefusion_bench::growth;
 use livefusion_bench::kernels::Outcome;
 use livefusion_bench::latency;
 use livefusion_bench::measure::Effort;
+use livefusion_bench::repeat;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -47,6 +49,14 @@ Times each stage of a first force, for graphs whose sizes double.
 livefusion-bench calls
 
 Counts the instructions of a call (by valgrind), and times it beside iterators and ndarray.
+
+livefusion-bench repeat --case NAME [OPTIONS]
+
+Calls a case on the C backend and does nothing else, for profilers. Helpers are called at once.
+
+  --n N            this many elements (300000)
+  --threads T      this many threads (1)
+  --calls K        this many calls (1)
 ";
 
 /// The requested options and outputs.
@@ -91,6 +101,10 @@ fn run() -> Outcome<()> {
                 times.map_err(|e| e.to_string())?,
             );
             calls::repeat(at as usize, times)
+        }
+        Some(Arg::Value(v)) if v == "repeat" => {
+            let options = repeat_options(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
+            repeat::repeat(&options)
         }
         Some(Arg::Value(v)) if v == latency::SECOND_PROCESS => latency::force_and_print(),
         _ => {
@@ -150,6 +164,20 @@ fn growth_options(parser: &mut Parser) -> Result<growth::Options, lexopt::Error>
             Arg::Long("from") => options.from = Some(parser.value()?.parse()?),
             Arg::Long("to") => options.to = Some(parser.value()?.parse()?),
             Arg::Long("limit") => options.limit = Duration::from_secs(parser.value()?.parse()?),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(options)
+}
+
+fn repeat_options(parser: &mut Parser) -> Result<repeat::Options, lexopt::Error> {
+    let mut options = repeat::Options::default();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("case") => options.case = parser.value()?.string()?,
+            Arg::Long("n") => options.n = parser.value()?.parse()?,
+            Arg::Long("threads") => options.threads = parser.value()?.parse()?,
+            Arg::Long("calls") => options.calls = parser.value()?.parse()?,
             other => return Err(other.unexpected()),
         }
     }

@@ -97,6 +97,66 @@ fn folds_of_segments_are_shared_between_segments_and_within_long_ones() {
     }
 }
 
+/// Threads count the steps of their segments at once. Sizes may change by orders on the way.
+#[test]
+fn segments_whose_lengths_change_are_shared() {
+    let lengths: [&dyn Fn(u64) -> u64; 4] = [
+        &|i| i / 10,
+        &|i| 60 - i / 10,
+        &|i| if i < 300 { 1 } else { 100 },
+        &|i| if i < 300 { 100 } else { i % 2 },
+    ];
+    for of in lengths {
+        let lengths: Vec<u64> = (0..600).map(of).collect();
+        let ends = lengths.iter().scan(0, |end, n| {
+            *end += *n as i32;
+            Some(*end)
+        });
+        let offsets: Array<i32> = std::iter::once(0).chain(ends).collect::<Vec<_>>().into();
+        let xs = floats(lengths.iter().sum::<u64>() as usize);
+        let rows = || Segmented::from_offsets(&offsets, &xs);
+        let cut = || Segmented::new(&lengths.clone().into(), &xs);
+        let computed = || Segmented::new(&rows().lengths().map(|n| n.min(1000)), &xs);
+        for make in [&rows as &dyn Fn() -> Segmented<f64>, &cut, &computed] {
+            let (one, four) = (eager(1), eager(4));
+            let scans = |e: &Engine| {
+                let rows = make();
+                let shifted = rows.zip_with_each(&rows.max(), |x, most| x - most);
+                let sums = rows.scan(0.5, |a, b| a + b);
+                let all = (rows.sum().force_with(e), sums.data().force_with(e));
+                (all, shifted.data().force_with(e))
+            };
+            for _ in 0..8 {
+                assert_eq!(scans(&four), scans(&one), "{lengths:?}");
+            }
+            let shared = four.counters().parallel_chunks;
+            assert!(shared > 3 * 8 * 5, "{shared} chunks, {lengths:?}");
+        }
+    }
+}
+
+#[test]
+fn a_segment_that_does_not_fit_traps_on_all_threads_alike() {
+    let (one, four) = (eager(1), eager(4));
+    let xs = floats(4000);
+    for at in [0, 5, 350, 399] {
+        let mut lengths = vec![10u64; 400];
+        lengths[at] = 4001 - 10 * at as u64;
+        let rows = || Segmented::new(&lengths.clone().into(), &xs);
+        let mut offsets: Vec<u32> = (0..=400).map(|i| 10 * i).collect();
+        offsets[at + 1] = 10 * at as u32 + 4001;
+        let cut = || Segmented::from_offsets(&offsets.clone().into(), &xs);
+        for make in [&rows as &dyn Fn() -> Segmented<f64>, &cut] {
+            let scan = |e: &Engine| make().scan(0.0, |a, b| a + b).data().force_with(e);
+            let expected = scan(&one).unwrap_err();
+            for _ in 0..8 {
+                assert_eq!(scan(&four).unwrap_err().kind, expected.kind, "{at}");
+            }
+        }
+    }
+    assert!(four.counters().parallel_loops > 0);
+}
+
 #[test]
 fn segments_are_shared() {
     let lengths = |n: u64| (0..n).map(|i| (i * i) % 17).collect::<Vec<u64>>();
@@ -112,6 +172,59 @@ fn one_giant_segment_among_empty_ones() {
     lengths[1700] = 4000;
     let rows = || Segmented::new(&lengths.clone().into(), &floats(4000));
     same!(rows().sum()).unwrap();
+}
+
+/// Each thread adds to an array of its own.
+#[test]
+fn exact_sums_by_key_are_shared() {
+    let bins = |start: i64| Bins { count: 10, start };
+    let keys = ints(5000).map(|x| x % 10);
+    let sums = || ints(5000).reduce_by_index(&keys, bins(7), |a, b| a + b);
+    same!(sums()).unwrap();
+    let lengths = ints(5000).map(|x| x.cast::<u8>());
+    let start = || Bins {
+        count: 10,
+        start: 3u8,
+    };
+    same!(lengths.reduce_by_index(&keys, start(), |a, b| a + b)).unwrap();
+    same!(lengths.reduce_by_index(&keys, start(), |a, b| a.max(b))).unwrap();
+    same!((sums(), ints(5000).scan(0, |a, b| a + b))).unwrap();
+    // Other sums depend on the order.
+    let four = eager(4);
+    let floats = floats(5000).reduce_by_index(
+        &keys,
+        Bins {
+            count: 10,
+            start: 0.0,
+        },
+        |a, b| a + b,
+    );
+    floats.force_with(&four).unwrap();
+    assert_eq!(four.counters().parallel_loops, 0);
+}
+
+#[test]
+fn a_trap_leaves_no_sums_behind() {
+    let (one, four) = (eager(1), eager(4));
+    let bins = || Bins {
+        count: 10,
+        start: 0i64,
+    };
+    for at in [100usize, 700, 4999] {
+        let mut keys: Vec<i64> = (0..5000).map(|i| i % 10).collect();
+        keys[at] = 10;
+        let keys = Array::from(keys);
+        let sums = || ints(5000).reduce_by_index(&keys, bins(), |a, b| a + b);
+        let expected = sums().force_with(&one).unwrap_err();
+        for _ in 0..8 {
+            assert_eq!(
+                sums().force_with(&four).unwrap_err().kind,
+                expected.kind,
+                "{at}"
+            );
+        }
+    }
+    assert!(four.counters().parallel_loops > 0);
 }
 
 #[test]

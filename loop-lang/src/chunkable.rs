@@ -22,6 +22,8 @@ mod placing;
 mod plan;
 mod roles;
 mod scratch;
+mod sums;
+mod survey;
 mod writes;
 
 pub use growing::{Growing, growing};
@@ -29,11 +31,14 @@ pub use placing::placing_groups;
 pub use plan::{AtChunkEnd, ChunkPlan};
 pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};
 pub use scratch::begins_with_root;
+pub use sums::arrays_of_sums;
+pub use survey::{Lengths, Survey, survey};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
+use crate::op::Op;
 use crate::walk;
 use origins::Origins;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 
 /// Describes why the chunks of a loop must run in order.
@@ -125,7 +130,21 @@ impl fmt::Display for Why {
 /// assert_eq!(why.to_string(), "`scan_seq` carries a value that no operator combines");
 /// ```
 pub fn chunkable(program: &Loop) -> Result<(), Why> {
+    check(&Origins::of(program), &FxHashMap::default())
+}
+
+/// Checks whether chunks may run in any order if each adds to arrays of its own.
+///
+/// [`arrays_of_sums`] lists the arrays. Chunks behind a trap or an early exit must not have added to
+/// them.
+pub fn chunkable_apart(program: &Loop) -> Result<(), Why> {
     let origins = Origins::of(program);
+    let sums = origins.arrays_of_sums();
+    check(&origins, &sums)
+}
+
+fn check(origins: &Origins<'_>, sums: &FxHashMap<Var, Op>) -> Result<(), Why> {
+    let program = origins.program;
     let why = |comb: CombId, reason| Why {
         comb,
         kind: program
@@ -149,7 +168,10 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
     let early = origins.early();
     for (place, block) in &origins.blocks {
         for stmt in &block.stmts {
-            if let Some(reason) = origins.in_order(*place, stmt, &early) {
+            let adds = |a: &Var| sums.contains_key(a);
+            let apart = matches!(&stmt.kind, StmtKind::ScatterArray { arrays, .. } if arrays.iter().all(adds));
+            let reason = origins.in_order(*place, stmt, &early);
+            if let Some(reason) = reason.filter(|_| !apart) {
                 return Err(why(stmt.comb, reason));
             }
         }

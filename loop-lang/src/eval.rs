@@ -8,6 +8,7 @@ mod call;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::combine_onto;
 pub use call::{call, call_with, combine, join};
 
 use crate::math::Math;

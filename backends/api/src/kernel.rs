@@ -87,7 +87,8 @@ pub trait Kernel: Send + Sync {
     /// Arrays that the frame was [lent](Frame::lend) stay in place and are never results.
     ///
     /// A summary pass writes nothing and updates only groups up to the level. It does not run the
-    /// loop's last block (`done` of the last root).
+    /// loop's last block (`done` of the last root). At the end, the frame has the steps and the
+    /// final words of counters and of these groups.
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome;
     /// Returns the number of steps after which local parts are joined.
     fn chunk(&self) -> u64 {

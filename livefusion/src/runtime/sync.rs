@@ -19,11 +19,6 @@ pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the value of a mutex, even after a panic.
-pub fn into_inner<T>(m: Mutex<T>) -> T {
-    m.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Holds a map shared by threads, in shards with a lock each.
 ///
 /// Closures see its values under such a lock.

@@ -2,7 +2,7 @@
 
 use super::roles::{Role, roles};
 use super::scratch::{begins_with_root, first_loop};
-use crate::eval::combine;
+use crate::eval::{combine, combine_onto};
 use crate::gotos::Tree;
 use crate::ir::{
     Atom, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var,
@@ -257,6 +257,11 @@ impl ChunkPlan {
     /// Combines a chunk's sum with a prefix.
     pub fn join(&self, id: GroupId, prefix: &[u64], sum: &[u64]) -> Vec<u64> {
         combine(&self.program, self.group(id), prefix, sum)
+    }
+
+    /// Combines a chunk's sum with a prefix in place.
+    pub fn join_onto(&self, id: GroupId, prefix: &mut [u64], sum: &[u64]) {
+        combine_onto(&self.program, self.group(id), prefix, sum);
     }
 
     /// Stores a value as a group's prefix in a frame.

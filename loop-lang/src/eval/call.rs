@@ -37,6 +37,19 @@ pub fn combine(program: &Loop, group: &Group, left: &[u64], right: &[u64]) -> Ve
         .map_or_else(|| right.to_vec(), |how| join(program, how, ty, left, right))
 }
 
+/// Combines two values of a group into the earlier one.
+pub(crate) fn combine_onto(program: &Loop, group: &Group, left: &mut [u64], right: &[u64]) {
+    match (group.combine, group.vars.first()) {
+        (Some(Combine::Op(op)), Some(v)) => {
+            let ty = program.ty(*v).elem();
+            for (l, r) in left.iter_mut().zip(right) {
+                *l = eval(op, ty, ty, &[*l, *r]);
+            }
+        }
+        _ => left.copy_from_slice(&combine(program, group, left, right)),
+    }
+}
+
 /// Combines two values with an operator at type `ty`, or with a function.
 ///
 /// Functions have their own types.

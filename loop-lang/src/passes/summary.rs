@@ -17,11 +17,15 @@
 //! without other uses. The reason is that the emit form of the next chunk begins with the state at
 //! the end of this chunk.
 //!
+//! Traps and filters of inner loops are dropped as well where nothing but their counters is left of
+//! the loops. Elements are then not read to find a trap that the emit pass finds anyway.
+//!
 //! All other traps stay, and with them the guarantee that a loop ends soon after a trap. Counters
 //! of loop rates are always kept. Loops with cursors have no levels; their exits stay unchanged.
 
 use super::context::{Context, variable};
 use super::dead_code::{Needed, sweep};
+use crate::gotos::Tree;
 use crate::ir::{
     Atom, Block, End, Exit, Group, Label, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind,
     Var,
@@ -67,9 +71,66 @@ pub fn summary(program: &Loop, level: u32) -> Loop {
             results.clear();
         }
     }
+    let mut bare = short.clone();
+    drop_inner_tests(&mut bare, &context);
+    let needed = Needed::of(&bare, &kept, &paused);
+    sweep(&mut bare, &needed);
+    if only_counts(&bare, &context) {
+        return bare;
+    }
     let needed = Needed::of(&short, kept, &paused);
     sweep(&mut short, &needed);
     short
+}
+
+/// Returns the inner loop whose steps run a block, if there is one.
+fn inner_loop(program: &Loop, tree: &Tree, place: Place) -> Option<RateId> {
+    let Place::At { rate, section, .. } = place else {
+        return None;
+    };
+    let kind = program.rate(rate).kind;
+    let outside = !kind.is_sub() && matches!(section, Section::Nest | Section::Done);
+    let inner = tree.loop_rate(rate);
+    let is_nested = matches!(program.rate(inner).kind, RateKind::Nested { .. });
+    (is_nested && !outside).then_some(inner)
+}
+
+/// Drops the traps in steps of inner loops, and lets their subrates admit nothing.
+fn drop_inner_tests(program: &mut Loop, context: &Context) {
+    let tree = Tree::of(program);
+    let sub_bottoms = sub_bottoms(program);
+    let inner = context.places.iter();
+    let inner: Vec<bool> = inner
+        .map(|p| inner_loop(program, &tree, *p).is_some())
+        .collect();
+    for (block, inner) in context.blocks_mut(program).into_iter().zip(inner) {
+        if inner {
+            drop_in(&mut block.stmts, true, &FxHashSet::default());
+            let skips = |e: &&mut Exit| e.target.is_some_and(|t| sub_bottoms.contains(&t));
+            for exit in block.exits.iter_mut().filter(skips) {
+                exit.unless = Atom::Const(Const::bool(false));
+            }
+        }
+    }
+}
+
+/// Tells whether steps of inner loops only advance their counters.
+fn only_counts(program: &Loop, context: &Context) -> bool {
+    let tree = Tree::of(program);
+    let mut stmts_are = true;
+    for (place, block) in context.places.iter().zip(context.blocks(program)) {
+        let Some(inner) = inner_loop(program, &tree, *place) else {
+            continue;
+        };
+        let counter = program.rate(inner).kind.counter();
+        let counts = |s: &Stmt| match &s.kind {
+            StmtKind::Assign(v, _) => Some(*v) == counter,
+            StmtKind::Let(_, Op::Add | Op::Lt, args) => args.iter().any(|a| a.var() == counter),
+            _ => false,
+        };
+        stmts_are &= block.stmts.iter().all(counts);
+    }
+    stmts_are
 }
 
 /// Lists variables that iterations define and that a pause at a guard must save.

@@ -2,27 +2,38 @@
 //!
 //! It holds the next unit, the prefix of each unit, and the sums joined after all units.
 
+mod links;
+mod sums;
+
 use super::restart::{Found, Restart};
 use super::shape::ChunkedLoop;
-use crate::runtime::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, into_inner, lock};
+use super::survey::{Stretch, Surveyed};
+use crate::runtime::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
+use links::Chain;
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Shares a loop among threads, starting from a paused frame.
 ///
 /// The frame is paused at the end of a chunk. A thread takes one *unit* at a time. A unit is one
-/// chunk, or several chunks if nothing is joined at their ends.
+/// chunk, or several chunks if nothing is joined at their ends. In a loop with a
+/// [survey](Surveyed) it is some iterations of the root.
 pub struct Board<'a> {
     pub shape: &'a ChunkedLoop,
     pub kernel: &'a dyn Kernel,
     pub args: &'a [Arg<'a>],
-    /// Minimum steps of a unit.
+    /// Minimum steps of a unit, or the usual ones with a survey.
     pub unit: u64,
+    /// Maximum steps of a unit that ends where a segment begins.
+    longest: u64,
     /// How to cut units at segment beginnings, or none to cut them anywhere.
     restart: Option<&'a Restart>,
     /// Whether a segment was too long for such units.
     too_long: AtomicBool,
+    /// The iterations of a unit with fewer steps, where a unit had too many.
+    shorter: AtomicU64,
     /// Units that fit the capacity of arrays that begin short.
     capacity: usize,
     /// Frames over the loop's arrays, one for each thread.
@@ -31,13 +42,21 @@ pub struct Board<'a> {
     /// Progress of each level of groups with prefixes.
     chains: Vec<Chain>,
     later: Mutex<Later>,
+    /// The place of each of these groups' values.
+    later_at: Vec<usize>,
+    /// Units joined so far.
+    delivered: AtomicUsize,
     /// The first unit that does not count.
     over: AtomicUsize,
     /// The first failed unit, and the words at its beginning.
     broken: Mutex<Option<(usize, Vec<u64>)>>,
     stopped: AtomicBool,
-    /// Number of units run.
-    run: AtomicUsize,
+    /// The sums of threads that have left.
+    sums: Mutex<Vec<Vec<Buffer>>>,
+    /// Number of steps run.
+    run: AtomicU64,
+    /// The words at the beginning of the first unit.
+    base: Vec<u64>,
 }
 
 /// The beginning of the next unit.
@@ -46,32 +65,22 @@ struct Claims<'a> {
     /// Number of units, if known.
     units: Option<usize>,
     ended: bool,
-    /// The words at its beginning, with the groups that determine its place.
+    /// The iterations of the root that are left to a survey.
+    left: Stretch,
+    /// The iterations of the next unit.
+    stride: u64,
+    /// The words at its beginning, with the groups that determine its place. Only a loop without a
+    /// survey and without a single counter moves them.
     frame: Frame<'a>,
-}
-
-/// The prefix of one level, known up to the beginning of unit `at`.
-struct Chain {
-    at: AtomicUsize,
-    links: Mutex<Links>,
-}
-
-struct Links {
-    /// The words there, with all groups of this level and the levels below.
-    words: Vec<u64>,
-    /// The words at the ends of later units, whose groups began as identities.
-    sums: BTreeMap<usize, Vec<u64>>,
-    /// The words at the beginnings and ends of units after the join, for their threads.
-    joined: BTreeMap<usize, (Vec<u64>, Vec<u64>)>,
 }
 
 /// The groups that are joined after their units have run.
 struct Later {
     /// Units joined so far.
     at: usize,
-    values: Vec<Vec<u64>>,
+    values: Vec<u64>,
     /// Sums of units that wait for earlier ones.
-    waiting: BTreeMap<usize, Vec<Vec<u64>>>,
+    waiting: BTreeMap<usize, Vec<u64>>,
     /// Destinations of the elements that units appended to private arrays.
     places: BTreeMap<usize, Vec<u64>>,
 }
@@ -80,8 +89,10 @@ struct Later {
 pub struct WorkUnit {
     /// Its number.
     pub k: usize,
-    /// Its number of steps.
+    /// Its number of steps, once known.
     pub steps: u64,
+    /// Its iterations of the root, with a survey.
+    stretch: Stretch,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
@@ -99,10 +110,18 @@ pub enum Sum {
     Bound,
 }
 
-/// Limits the units of a segment.
-///
-/// Longer segments are cut, or run in order if they must not be cut.
-pub const LONG_SEGMENT: u64 = 16;
+/// Gives the size of units.
+pub struct Size {
+    /// Steps of a unit.
+    pub unit: u64,
+    /// Maximum steps of a unit that ends where a segment begins. Longer segments are cut, or run in
+    /// order if they must not be cut.
+    pub longest: u64,
+    /// Units that fit the capacity of arrays that begin short.
+    pub capacity: u64,
+    /// Iterations of a survey's first unit. By default they make a unit at the loop's pace so far.
+    pub stride: Option<u64>,
+}
 
 impl<'a> Board<'a> {
     /// Creates a board for a paused frame.
@@ -114,51 +133,81 @@ impl<'a> Board<'a> {
         restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
-        (unit, capacity): (u64, u64),
+        size: Size,
         mut frames: Vec<Frame<'a>>,
     ) -> Option<Board<'a>> {
         let frame = frames.pop()?;
         let words = &frame.words;
+        let Size {
+            unit,
+            longest,
+            capacity,
+            stride,
+        } = size;
         let value = |id: &GroupId| shape.joined_value(kernel, *id, words);
+        let later_at = shape.later.iter().scan(0, |next, id| {
+            let at = *next;
+            *next += shape.plan.group(*id).vars.len();
+            Some(at)
+        });
         let flat = shape.flat.as_ref();
-        let left = flat.map(|f| f.left(&shape.plan.program, words, args));
-        let chain = |_| Chain {
-            at: AtomicUsize::new(0),
-            links: Mutex::new(Links {
-                words: words.to_vec(),
-                sums: BTreeMap::new(),
-                joined: BTreeMap::new(),
-            }),
+        let units = flat.map(|f| f.left(&shape.plan.program, words, args) / unit);
+        let survey = restart.and_then(|r| r.survey.as_ref());
+        let base = survey.map_or_else(|| words.to_vec(), |s| s.guard(words));
+        let from = survey.map_or(0, |s| s.iteration(&base));
+        let bound = survey.map_or(0, |s| s.bound(&shape.plan.program, words, args));
+        let chains = match (restart, survey) {
+            (Some(_), None) => 0,
+            (Some(_), Some(_)) => 1,
+            (None, _) => shape.levels.len(),
         };
+        let chain = |level: usize| {
+            let ids: &[GroupId] = match shape.levels.get(level) {
+                Some((_, ids)) if survey.is_none() => ids,
+                _ => &[],
+            };
+            let value = |id: &GroupId| shape.value(kernel, *id, &base);
+            Chain::new(&base, ids.iter().map(value).collect())
+        };
+        let pace = || unit / (base[1] / from.max(1)).max(1);
         Some(Board {
-            chains: match restart {
-                Some(_) => Vec::new(),
-                None => shape.levels.iter().map(chain).collect(),
-            },
+            chains: (0..chains).map(chain).collect(),
             restart,
             too_long: AtomicBool::new(false),
+            shorter: AtomicU64::new(0),
             capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
+            later_at: later_at.collect(),
+            delivered: AtomicUsize::new(0),
             later: Mutex::new(Later {
                 at: 0,
-                values: shape.later.iter().map(value).collect(),
+                values: shape.later.iter().flat_map(value).collect(),
                 waiting: BTreeMap::new(),
                 places: BTreeMap::new(),
             }),
             claims: Mutex::new(Claims {
                 next: 0,
-                units: left.map(|left| (left / unit) as usize),
+                units: units.map(|n| n as usize),
                 ended: false,
+                // The last iteration ends behind its last unit.
+                left: Stretch {
+                    from,
+                    to: bound.saturating_sub(1),
+                },
+                stride: stride.unwrap_or_else(pace).max(1),
                 frame,
             }),
             shape,
             kernel,
             args,
             unit,
+            longest,
             frames: Mutex::new(frames),
             over: AtomicUsize::new(usize::MAX),
             broken: Mutex::new(None),
             stopped: AtomicBool::new(false),
-            run: AtomicUsize::new(0),
+            sums: Mutex::default(),
+            run: AtomicU64::new(0),
+            base,
         })
     }
 
@@ -167,45 +216,71 @@ impl<'a> Board<'a> {
         lock(&self.frames).pop()
     }
 
+    /// Returns how beginnings of units are found, if threads find them together.
+    fn survey(&self) -> Option<&'a Surveyed> {
+        self.restart?.survey.as_ref()
+    }
+
+    fn of_loop(&self) -> (&'a ChunkedLoop, &'a dyn Kernel, &'a [Arg<'a>]) {
+        (self.shape, self.kernel, self.args)
+    }
+
     /// Claims the next unit.
     pub fn claim(&self) -> Option<WorkUnit> {
         let mut claims = lock(&self.claims);
-        let Claims {
-            next,
-            units,
-            ended,
-            frame,
-        } = &mut *claims;
-        let none = *next >= self.capacity || units.is_some_and(|n| *next >= n);
-        if *ended || none || self.is_over(*next) {
+        let k = claims.next;
+        let none = k >= self.capacity || claims.units.is_some_and(|n| k >= n);
+        if claims.ended || none || self.is_over(k) {
             return None;
         }
-        let words = frame.words.to_vec();
-        match &self.shape.flat {
-            Some(flat) => flat.advance(&mut frame.words, self.unit),
-            None if self.pass_over(frame) => {}
-            None => {
-                frame.words = words.into();
-                *ended = true;
+        let mut unit = WorkUnit {
+            k,
+            steps: self.unit,
+            stretch: claims.left,
+            words: Vec::new(),
+            level: 0,
+            sum: Sum::Unknown,
+            end: Vec::new(),
+        };
+        if self.survey().is_some() {
+            let Stretch { from, to } = claims.left;
+            unit.stretch.to = to.min(from.saturating_add(claims.stride));
+            if unit.stretch.to <= from {
                 return None;
             }
+            claims.left.from = unit.stretch.to;
+            claims.next += 1;
+            return Some(unit);
         }
-        let k = *next;
-        *next += 1;
-        Some(WorkUnit {
-            k,
-            steps: frame.words[1] - words[1],
-            words,
-            level: match self.restart {
-                Some(_) => self.shape.levels.len(),
-                None => 0,
-            },
-            sum: Sum::Unknown,
-            end: match self.shape.limited.is_empty() {
-                true => Vec::new(),
-                false => frame.words.to_vec(),
-            },
-        })
+        let Some(flat) = &self.shape.flat else {
+            return self.walk(&mut claims, unit);
+        };
+        claims.next += 1;
+        drop(claims);
+        unit.words = self.base.clone();
+        flat.advance(&mut unit.words, k as u64 * self.unit);
+        if !self.shape.limited.is_empty() {
+            unit.end = unit.words.clone();
+            flat.advance(&mut unit.end, self.unit);
+        }
+        Some(unit)
+    }
+
+    /// Finds the end of the next unit by a pass over it.
+    fn walk(&self, claims: &mut Claims<'_>, mut unit: WorkUnit) -> Option<WorkUnit> {
+        let frame = &mut claims.frame;
+        unit.words = frame.words.to_vec();
+        if !self.pass_over(frame) {
+            frame.words = unit.words.into();
+            claims.ended = true;
+            return None;
+        }
+        claims.next += 1;
+        unit.steps = frame.words[1] - unit.words[1];
+        if !self.shape.limited.is_empty() {
+            unit.end = frame.words.to_vec();
+        }
+        Some(unit)
     }
 
     /// Moves a frame from the beginning of a unit to its end, computing only its place.
@@ -223,7 +298,7 @@ impl<'a> Board<'a> {
             return true;
         };
         let of = (&self.shape.plan.program, self.args);
-        match restart.find(of, LONG_SEGMENT * self.unit, frame, &mut run) {
+        match restart.find(of, self.longest, frame, &mut run) {
             Found::Beginning => {
                 restart.begin(self.shape, self.kernel, &mut frame.words, self.args);
                 true
@@ -234,6 +309,11 @@ impl<'a> Board<'a> {
             }
             Found::Ended(_) => false,
         }
+    }
+
+    /// Returns the iterations of a shorter unit, if one was too long.
+    pub fn shorter(&self) -> Option<u64> {
+        Some(self.shorter.load(Ordering::Relaxed)).filter(|n| *n > 0)
     }
 
     /// Tells whether a segment was too long for such units.
@@ -248,104 +328,52 @@ impl<'a> Board<'a> {
         !claims.ended && !broken && claims.next >= self.capacity
     }
 
-    /// Tells whether the whole prefix of unit `k` is known.
-    pub fn all_known(&self, k: usize) -> bool {
-        let last = self.chains.last();
-        last.is_none_or(|c| c.at.load(Ordering::Acquire) == k)
-    }
-
-    /// Returns the words at the end of the known prefix.
-    pub fn known(&self) -> Option<Vec<u64>> {
-        self.chains.last().map(|c| lock(&c.links).words.clone())
-    }
-
-    /// Records the words at a unit's end as its sum of the next level.
-    pub fn offer(&self, unit: &mut WorkUnit, end: &[u64]) {
-        let Some(chain) = self.chains.get(unit.level) else {
-            return;
-        };
-        let mut links = lock(&chain.links);
-        links.sums.insert(unit.k, end.to_vec());
-        let at = chain.at.load(Ordering::Acquire);
-        self.link(unit.level, chain, &mut links, at);
-        unit.sum = Sum::Offered;
-    }
-
-    /// Joins consecutive sums from unit `at` onto the words before them.
-    ///
-    /// The level's progress becomes visible only after all of these are joined.
-    fn link(&self, level: usize, chain: &Chain, links: &mut Links, mut at: usize) {
-        let (_, ids) = &self.shape.levels[level];
-        while let Some(mut end) = links.sums.remove(&at) {
-            for id in ids {
-                self.shape.join(self.kernel, *id, &links.words, &mut end);
-            }
-            let start = std::mem::replace(&mut links.words, end.clone());
-            links.joined.insert(at, (start, end));
-            at += 1;
-        }
-        chain.at.store(at, Ordering::Release);
-    }
-
-    /// Raises a unit to its next level, if its sum was joined.
-    pub fn lift(&self, unit: &mut WorkUnit) -> bool {
-        let (Some(chain), Sum::Offered) = (self.chains.get(unit.level), &unit.sum) else {
-            return false;
-        };
-        if chain.at.load(Ordering::Acquire) <= unit.k {
-            return false;
-        }
-        let Some((start, end)) = lock(&chain.links).joined.remove(&unit.k) else {
-            return false;
-        };
-        (unit.words, unit.end, unit.sum) = (start, end, Sum::Unknown);
-        unit.level += 1;
-        true
-    }
-
-    /// Publishes the words at the end of unit `k`, which ran from known words.
-    pub fn publish(&self, k: usize, words: &[u64]) {
-        for (level, chain) in self.chains.iter().enumerate() {
-            if chain.at.load(Ordering::Acquire) == k {
-                let mut links = lock(&chain.links);
-                links.words.copy_from_slice(words);
-                self.link(level, chain, &mut links, k + 1);
-            }
-        }
+    /// Returns the number of levels of a unit's prefix.
+    pub fn levels(&self) -> usize {
+        self.chains.len()
     }
 
     /// Records the sums of a unit that has run.
-    pub fn deliver(&self, k: usize, words: &[u64]) {
-        self.run.fetch_add(1, Ordering::Relaxed);
-        let ChunkedLoop {
-            later: ids,
-            own,
-            plan,
-            ..
-        } = self.shape;
+    pub fn deliver(&self, k: usize, steps: u64, words: &[u64]) {
+        self.run.fetch_add(steps, Ordering::Relaxed);
+        let ids = &self.shape.later;
         if ids.is_empty() {
             return;
         }
         let value = |id: &GroupId| self.shape.joined_value(self.kernel, *id, words);
-        let sums = ids.iter().map(value).collect();
+        let sums: Vec<u64> = ids.iter().flat_map(value).collect();
         let later = &mut *lock(&self.later);
-        later.waiting.insert(k, sums);
-        while let Some(sums) = later.waiting.remove(&later.at) {
-            if !own.is_empty() {
-                let count = |(_, i): &(usize, usize)| later.values[*i].first().copied();
-                let at = own.iter().map(|o| count(o).unwrap_or(0)).collect();
-                later.places.insert(later.at, at);
+        let mut next = Some(sums);
+        if later.at != k {
+            later.waiting.extend(next.take().map(|sums| (k, sums)));
+        }
+        while let Some(sums) = next {
+            if !self.shape.own.is_empty() {
+                let own = self.shape.own.iter();
+                let place = own.map(|(_, i)| later.values[self.later_at[*i]]);
+                later.places.insert(later.at, place.collect());
             }
-            for ((id, value), sum) in ids.iter().zip(&mut later.values).zip(&sums) {
-                *value = plan.join(*id, value, sum);
+            for (id, range) in self.later_ranges() {
+                let value = &mut later.values[range.clone()];
+                self.shape.plan.join_onto(id, value, &sums[range]);
             }
             later.at += 1;
+            next = later.waiting.remove(&later.at);
         }
+        self.delivered.store(later.at, Ordering::Release);
+    }
+
+    /// Lists the groups that are joined later, with the places of their values.
+    fn later_ranges(&self) -> impl Iterator<Item = (GroupId, Range<usize>)> {
+        let of =
+            |(id, at): (&GroupId, &usize)| (*id, *at..*at + self.shape.plan.group(*id).vars.len());
+        self.shape.later.iter().zip(&self.later_at).map(of)
     }
 
     /// Returns the destinations of a unit's appended elements, once known.
     pub fn place(&self, k: usize) -> Option<Vec<u64>> {
-        lock(&self.later).places.remove(&k)
+        let known = k < self.delivered.load(Ordering::Acquire);
+        known.then(|| lock(&self.later).places.remove(&k)).flatten()
     }
 
     /// Records a unit that did not reach its end.
@@ -381,8 +409,8 @@ impl<'a> Board<'a> {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Counts the units run so far.
-    pub fn units_run(&self) -> usize {
+    /// Counts the steps run so far.
+    pub fn steps_run(&self) -> u64 {
         self.run.load(Ordering::Relaxed)
     }
 
@@ -390,20 +418,37 @@ impl<'a> Board<'a> {
     ///
     /// All threads must have left.
     pub fn rest(self) -> Vec<u64> {
-        let known = self.known();
-        let broken = into_inner(self.broken);
-        let claims = into_inner(self.claims);
-        let later = into_inner(self.later);
+        let broken = lock(&self.broken).take();
         let mut words = match broken {
+            // Units behind the broken one have added to sums.
+            Some(_) if !self.shape.sums.is_empty() => return self.base,
             Some((_, words)) => words,
-            None => known.unwrap_or_else(|| claims.frame.words.to_vec()),
+            None => self.end(),
         };
-        let shape = self.shape;
+        self.add_up();
+        let (shape, later) = (self.shape, lock(&self.later));
         shape.clear(self.kernel, &shape.later, &mut words, self.args);
-        for (id, value) in shape.later.iter().zip(&later.values) {
-            shape.set(self.kernel, *id, &mut words, value);
+        for (id, range) in self.later_ranges() {
+            shape.set(self.kernel, id, &mut words, &later.values[range]);
         }
         words
+    }
+
+    /// Returns the words at the end of all units, if each reached its end.
+    fn end(&self) -> Vec<u64> {
+        let claims = &mut *lock(&self.claims);
+        let known = self.known().filter(|words| words[1] != self.base[1]);
+        match (known, &self.shape.flat) {
+            (Some(words), _) => {
+                claims.frame.words = words.into();
+                self.enter(&mut claims.frame);
+            }
+            (None, Some(flat)) => {
+                flat.advance(&mut claims.frame.words, claims.next as u64 * self.unit);
+            }
+            (None, None) => {}
+        }
+        claims.frame.words.to_vec()
     }
 
     /// Allocates the private arrays of a unit, if memory allows.

@@ -11,6 +11,7 @@
 //! | `worker` | the work of each thread |
 //! | `pace` | the time of chunks, alone and together |
 //! | `restart` | loops over segments, cut between segments |
+//! | `survey` | the beginnings of their units, found by all threads together |
 //! | `grow` | arrays that begin short and grow between spans |
 //!
 //! Chunks follow the [interface of kernels](livefusion_backend::kernel). A thread first sums up the
@@ -30,6 +31,7 @@ mod models;
 mod pace;
 mod restart;
 mod shape;
+mod survey;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -38,7 +40,7 @@ mod worker;
 use super::engine::Engine;
 use super::sync::Wait;
 use super::watch::{Progress, Watch};
-use board::{Board, LONG_SEGMENT};
+use board::{Board, Size};
 use livefusion_backend::{Arg, Frame, Growing, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -56,6 +58,8 @@ use worker::Worker;
 const FIRST: u64 = 4;
 /// Time between checks for helpers and cancellation.
 const SPAN: Duration = Duration::from_micros(100);
+/// Chunks of a segment that is not cut.
+const LONG_SEGMENT: u64 = 16;
 /// Minimum units for each thread before growing arrays must grow.
 const SHARED: u64 = 4;
 /// Time that an eager engine waits for helpers.
@@ -213,8 +217,12 @@ impl LoopRun<'_> {
         let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
         let mut restart = shape.and_then(|s| s.restart.as_ref());
+        let mut stride = None;
         loop {
             let left = self.left(frame);
+            let survey = restart.and_then(|r| r.survey.as_ref());
+            let expected = || Some(survey?.expected(self.program, &frame.words, self.args));
+            let expected = left.or_else(expected);
             if watch.is_on() {
                 if watch.is_cancelled() {
                     return Ended::Cancelled;
@@ -222,14 +230,21 @@ impl LoopRun<'_> {
                 self.tell(watch, frame.words[1], self.to_bound(frame));
             }
             help = match (help, shape) {
-                (Help::NotCalled, Some(shape)) if self.engine.is_eager() || pace.is_long(left) => {
+                (Help::NotCalled, Some(shape))
+                    if self.engine.is_eager() || pace.is_long(expected) =>
+                {
                     Help::Called(self.call(shape))
                 }
                 (Help::Called(team), Some(shape)) if self.has_come(&team) => {
-                    match self.together(shape, restart, &team, frame, &pace) {
+                    let cut = (restart, expected, stride);
+                    match self.together(shape, cut, &team, frame, &pace) {
                         ControlFlow::Break(ended) => return ended,
                         ControlFlow::Continue(Rest::InOrder) => Help::Over,
                         ControlFlow::Continue(Rest::Full) => Help::Called(self.call(shape)),
+                        ControlFlow::Continue(Rest::Shorter(iterations)) => {
+                            stride = Some(iterations);
+                            Help::Called(self.call(shape))
+                        }
                         ControlFlow::Continue(Rest::LongSegments) => {
                             restart = None;
                             let chunk = chunk_of(&**self.kernel);
@@ -336,48 +351,61 @@ impl LoopRun<'_> {
     fn together(
         &self,
         shape: &ChunkedLoop,
-        restart: Option<&Restart>,
+        (restart, expected, stride): (Option<&Restart>, Option<u64>, Option<u64>),
         team: &Team,
         frame: &mut Frame<'_>,
         pace: &Pace,
     ) -> ControlFlow<Ended, Rest> {
         let (threads, watch) = (self.engine.threads(), self.engine.watch());
         let left = self.to_bound(frame);
-        let unit = match shape.joins_nothing() {
-            true => pace.unit(self.left(frame), threads as u64),
+        if shape.has_large_sums(frame, threads as u64, left) {
+            return ControlFlow::Continue(Rest::InOrder);
+        }
+        let unit = match shape.joins_nothing() || restart.is_some() {
+            true => pace.unit(expected, threads as u64),
             false => pace.chunk,
         };
+        let must_begin = shape.plan.begins_with_root;
+        let longest = match must_begin {
+            true => LONG_SEGMENT * unit,
+            false => (LONG_SEGMENT * pace.chunk).max(2 * unit),
+        };
         let kernel = &**self.kernel;
-        if let Some(restart) = restart.filter(|_| shape.plan.begins_with_root) {
+        if let Some(restart) = restart.filter(|r| must_begin || r.survey.is_some()) {
             // Only this frame's scratch arrays hold its contracted arrays.
             let mut run = |steps, frame: &mut Frame<'_>| self.span(steps, frame);
             let of = (self.program, self.args);
-            match restart.find(of, LONG_SEGMENT * unit, frame, &mut run) {
+            match restart.find(of, longest, frame, &mut run) {
                 Found::Beginning => {}
-                Found::Far => return ControlFlow::Continue(Rest::InOrder),
+                Found::Far if must_begin => return ControlFlow::Continue(Rest::InOrder),
+                Found::Far => return ControlFlow::Continue(Rest::LongSegments),
                 Found::Ended(outcome) => return ControlFlow::Break(Ended::By(outcome)),
             }
         }
         // Shared arrays do not grow while threads use them.
-        let longest = match restart {
-            Some(_) => (LONG_SEGMENT + 2) * unit,
+        let most = match restart {
+            Some(_) => longest + 2 * unit,
             None => unit,
         };
-        let least = SHARED * longest * threads as u64;
+        let least = SHARED * most * threads as u64;
         if frame.growth.is_on()
             && frame.capacity() < least
             && let Err(ended) = frame.grow(least)
         {
             return ControlFlow::Break(Ended::By(ended));
         }
-        let capacity = frame.capacity() / longest;
+        let size = Size {
+            unit,
+            longest,
+            capacity: frame.capacity() / most,
+            stride,
+        };
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it
         // writes, except in scratch arrays, of which each frame has its own. Where a kernel may
         // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
         let frames = unsafe { frame.lend(kernel.layout(), threads + 1) };
-        let board =
-            |frames| Board::new(shape, restart, kernel, self.args, (unit, capacity), frames);
+        let board = |frames| Board::new(shape, restart, kernel, self.args, size, frames);
         let Some(board) = frames.and_then(board) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
@@ -387,26 +415,30 @@ impl LoopRun<'_> {
             if watch.is_cancelled() {
                 board.stop();
             }
-            if trial.fails(board.units_run()) {
+            if trial.fails((board.steps_run() / unit) as usize) {
                 board.close();
             }
             let due = watch.progress.is_some() && reported.elapsed() > SPAN;
             // The callback may block, or wait for helper threads.
             if due && holds_none {
-                let run = board.units_run() as u64 * unit;
+                let run = board.steps_run();
                 self.tell(watch, before + run, left.map(|l| l.saturating_sub(run)));
                 reported = Instant::now();
             }
             due && !holds_none
         };
         share_out(&board, team, &mut tick);
-        let (stopped, units) = (board.stopped(), board.units_run() as u64);
+        let (stopped, shorter) = (board.stopped(), board.shorter());
         let (too_long, full) = (board.too_long(), board.is_full());
-        self.engine.count_parallel(units * unit / chunk_of(kernel));
+        self.engine
+            .count_parallel(board.steps_run() / chunk_of(kernel));
         frame.words = board.rest().into();
         match stopped {
             false if too_long && !shape.plan.begins_with_root => {
                 ControlFlow::Continue(Rest::LongSegments)
+            }
+            false if shorter.is_some() => {
+                ControlFlow::Continue(Rest::Shorter(shorter.unwrap_or(1)))
             }
             false if full => ControlFlow::Continue(Rest::Full),
             false => ControlFlow::Continue(Rest::InOrder),
@@ -451,6 +483,8 @@ enum Rest {
     InOrder,
     /// Segments so long that they must be cut.
     LongSegments,
+    /// A unit so long that units must have fewer iterations.
+    Shorter(u64),
     /// Steps beyond the capacity of results.
     Full,
 }

@@ -1,6 +1,7 @@
 //! Concurrency models of a team at a board: loops of few small chunks.
 
-use super::board::Board;
+use super::board::{Board, Size};
+use super::restart::Found;
 use super::shape::ChunkedLoop;
 use super::team::Team;
 use super::{run, share_out};
@@ -8,6 +9,7 @@ use crate::array::Array;
 use crate::ast::Node;
 use crate::fusion::Clustering;
 use crate::runtime::models::{check, join};
+use crate::segmented::Segmented;
 use crate::stages;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, View};
 use livefusion_interp::{InterpBackend, InterpKernel};
@@ -77,7 +79,8 @@ fn results(frame: &Frame<'_>) -> String {
 
 /// Shares a loop over these elements among threads, and compares it with a run on one thread.
 ///
-/// Scalar parameters are 0. Each step must have run once.
+/// Scalar parameters are 0, or the number of elements if unsigned. Unsigned arrays are the lengths
+/// of segments. Each step must have run once.
 fn shared(root: &Array<i64>, elements: &'static [i64], but: But) {
     shared_loop(one_loop(root.node()), elements, but);
 }
@@ -87,7 +90,11 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         .params
         .iter()
         .map(|p| match p.kind {
+            ParamKind::Scalar if program.ty(p.var).elem() == Ty::U64 => {
+                Arg::Scalar(Const::u64(elements.len() as u64))
+            }
             ParamKind::Scalar => Arg::Scalar(Const::new(Ty::I64, 0)),
+            _ if program.ty(p.var).elem() == Ty::U64 => Arg::Array(View::new(LENGTHS)),
             _ => Arg::Array(View::new(elements)),
         })
         .collect();
@@ -107,11 +114,21 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
             run(&kernel, Pass::Emit, STEPS, &mut frame, &args),
             Outcome::Paused
         );
+        let restart = shape.restart.as_ref();
+        if let Some(restart) = restart {
+            let mut emit = |n, frame: &mut Frame<'_>| run(&kernel, Pass::Emit, n, frame, &args);
+            let found = restart.find((&program, &args), u64::MAX, &mut frame, &mut emit);
+            assert!(matches!(found, Found::Beginning));
+        }
         // SAFETY: as in `LoopRun::together`.
         let frames = unsafe { frame.lend(kernel.layout(), HELPERS + 2) }.expect("memory");
-        let restart = shape.restart.as_ref();
-        let board = Board::new(&shape, restart, &kernel, &args, (STEPS, u64::MAX), frames)
-            .expect("a board");
+        let size = Size {
+            unit: STEPS,
+            longest: 16 * STEPS,
+            capacity: u64::MAX,
+            stride: None,
+        };
+        let board = Board::new(&shape, restart, &kernel, &args, size, frames).expect("a board");
         let team = Team::gather(None);
         let helpers = (0..HELPERS).map(|_| {
             let helper = team.helper();
@@ -175,6 +192,35 @@ fn scans_of_filters_have_levels() {
 #[test]
 fn a_folds_chunks_are_joined_afterwards() {
     shared_loop(one_loop(xs().sum().node()), ELEMENTS, But::Nothing);
+}
+
+/// The lengths of segments of [`ELEMENTS`].
+const LENGTHS: &[u64] = &[1, 2, 0, 3, 1, 0, 4];
+
+fn segments() -> Segmented<i64> {
+    Segmented::new(&LENGTHS.to_vec().into(), &xs())
+}
+
+#[test]
+fn threads_find_the_beginnings_of_segments_together() {
+    let program = one_loop(segments().sum().node());
+    let shape = ChunkedLoop::of(&program, &Layout::of(&program)).expect("chunks in any order");
+    assert!(shape.restart.is_some_and(|r| r.survey.is_some()));
+    shared_loop(program, ELEMENTS, But::Nothing);
+}
+
+/// The last segment is longer than the rest of the elements.
+#[test]
+fn a_segment_that_does_not_fit_ends_the_common_work() {
+    let program = one_loop(segments().sum().node());
+    shared_loop(program, &ELEMENTS[..8], But::Nothing);
+}
+
+#[test]
+fn a_dismissed_team_runs_the_iterations_given_out() {
+    let program = one_loop(segments().sum().node());
+    shared_loop(program.clone(), ELEMENTS, But::Closed(2));
+    shared_loop(program, ELEMENTS, But::Stopped(2));
 }
 
 /// A divisor array with one 0.

@@ -3,6 +3,7 @@
 //! At such a cut only the place must be known. Units need no sums, and nothing from scratch arrays.
 
 use super::shape::{ChunkedLoop, is_known, ways_out};
+use super::survey::Surveyed;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome};
 use loop_lang::Loop;
@@ -20,6 +21,8 @@ pub struct Restart {
     inner: Vec<(u64, InnerLoop)>,
     /// The groups that the first inner loop initialises.
     groups: Vec<GroupId>,
+    /// How threads find beginnings together, if iterations can be counted in any order.
+    pub survey: Option<Surveyed>,
 }
 
 /// An inner loop.
@@ -112,6 +115,10 @@ impl Restart {
             outer,
             inner,
             groups: started.collect(),
+            survey: match ways_out(program, root) {
+                1 => Surveyed::of(program, layout, plan, root),
+                _ => None,
+            },
         })
     }
 
@@ -143,10 +150,15 @@ impl Restart {
                 Outcome::Paused => {}
                 ended => return Found::Ended(ended),
             }
-            if frame.words[self.outer] != before && frame.words[0] == self.position {
+            if frame.words[self.outer] != before && self.is_beginning(&frame.words) {
                 return Found::Beginning;
             }
         }
+    }
+
+    /// Tells whether a frame is where segments begin.
+    pub fn is_beginning(&self, words: &[u64]) -> bool {
+        words[0] == self.position
     }
 
     /// Returns the steps to the end of a frame's current inner loop.

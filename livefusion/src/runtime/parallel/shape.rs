@@ -3,15 +3,20 @@
 use super::chunk_of;
 use super::restart::{Restart, UnitInputs};
 use livefusion_backend::kernel::known_word;
-use livefusion_backend::{Arg, Kernel, Pass};
+use livefusion_backend::{Arg, Frame, Kernel, Pass};
 use loop_lang::Loop;
 use loop_lang::chunkable::{
-    Appended, AtChunkEnd, ChunkPlan, Role, appended, chunkable, kept_from_groups,
+    Appended, AtChunkEnd, ChunkPlan, Role, appended, arrays_of_sums, chunkable_apart,
+    kept_from_groups,
 };
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind, Var};
+use loop_lang::op::Op;
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
+
+/// Minimum steps for each element that a thread sums up apart.
+const EACH_SUM: u64 = 64;
 
 /// Describes a loop whose chunks may run in any order.
 pub struct ChunkedLoop {
@@ -33,6 +38,8 @@ pub struct ChunkedLoop {
     pub limited: Vec<(usize, GroupId, usize)>,
     /// How to cut it at segment beginnings, if possible.
     pub restart: Option<Restart>,
+    /// Arrays to which each thread adds apart, with their operators.
+    pub sums: Vec<(usize, Op)>,
 }
 
 /// Describes a loop with one counter that grows by one a step.
@@ -47,7 +54,7 @@ pub struct FlatLoop {
 impl ChunkedLoop {
     /// Returns the shape of a loop, or none if its chunks run in order.
     pub fn of(program: &Loop, layout: &Layout) -> Option<ChunkedLoop> {
-        chunkable(program).ok()?;
+        chunkable_apart(program).ok()?;
         if joining_may_trap(program) {
             return None;
         }
@@ -56,6 +63,13 @@ impl ChunkedLoop {
         // places.
         let cycles = program.groups.iter().any(|g| g.cycle);
         let flat = FlatLoop::of(program, layout).filter(|_| !cycles);
+        let sums = arrays_of_sums(program).into_iter();
+        let sums = sums.map(|(array, op)| Some((layout.array_slot(array)?, op)));
+        let sums: Vec<(usize, Op)> = sums.collect::<Option<_>>()?;
+        // Threads beyond an exit would have added too much.
+        if !sums.is_empty() && flat.as_ref().is_none_or(|f| f.ends_early) {
+            return None;
+        }
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
         let ids = (0..program.groups.len()).map(GroupId::new);
         let later: Vec<GroupId> = ids.filter(|id| counts(*id)).collect();
@@ -110,6 +124,7 @@ impl ChunkedLoop {
         }
         Some(ChunkedLoop {
             restart,
+            sums,
             kept,
             flat,
             levels,
@@ -126,6 +141,14 @@ impl ChunkedLoop {
     pub fn joins_nothing(&self) -> bool {
         let exact = |id: &GroupId| self.plan.group(*id).order == Order::Exact;
         self.levels.is_empty() && self.own.is_empty() && self.later.iter().all(exact)
+    }
+
+    /// Tells whether to add up all threads' sums takes too long, for the steps that are left.
+    pub fn has_large_sums(&self, frame: &Frame<'_>, threads: u64, left: Option<u64>) -> bool {
+        let arrays = self.sums.iter();
+        let arrays = arrays.filter_map(|(slot, _)| frame.arrays.get(*slot)?.as_ref());
+        let elements: u64 = arrays.map(|array| array.len() as u64).sum();
+        elements.saturating_mul(EACH_SUM * threads) > left.unwrap_or(u64::MAX)
     }
 
     /// Lists the summary passes that chunks need.
@@ -158,15 +181,9 @@ impl ChunkedLoop {
         !kept && ids.iter().all(|id| plan.tells(layout, *id, start, end))
     }
 
-    /// Joins a group's sum at a chunk's end onto its prefix.
-    pub fn join(&self, kernel: &dyn Kernel, id: GroupId, start: &[u64], end: &mut [u64]) {
-        let (plan, layout) = (&self.plan, kernel.layout());
-        if plan.part(layout, id, start, end) != AtChunkEnd::Joined {
-            return;
-        }
-        let prefix = plan.value(layout, id, start);
-        let value = plan.join(id, &prefix, &plan.value(layout, id, end));
-        self.set(kernel, id, end, &value);
+    /// Tells whether a group's sum at a chunk's end is joined onto its prefix.
+    pub fn is_joined(&self, kernel: &dyn Kernel, id: GroupId, start: &[u64], end: &[u64]) -> bool {
+        self.plan.part(kernel.layout(), id, start, end) == AtChunkEnd::Joined
     }
 
     /// Sets the value of a joined group in a paused frame.

@@ -54,6 +54,9 @@ impl<'b, 'a> Worker<'b, 'a> {
         for (slot, _) in &board.shape.own {
             whole[*slot] = frame.arrays[*slot].take();
         }
+        for (slot, array) in board.zeros(&frame.arrays)? {
+            frame.arrays[slot] = Some(array.into());
+        }
         Some(Worker {
             board,
             frame,
@@ -70,6 +73,13 @@ impl<'b, 'a> Worker<'b, 'a> {
     /// It calls `tick` regularly, and passes whether it holds no unit that others wait for. `tick`
     /// returns whether to be called again soon.
     pub fn run(mut self, tick: &mut dyn FnMut(bool) -> bool) {
+        self.work(tick);
+        let sums = self.board.shape.sums.iter();
+        let sums = sums.filter_map(|(slot, _)| self.frame.arrays[*slot].take()?.into_own());
+        self.board.keep_sums(sums.collect());
+    }
+
+    fn work(&mut self, tick: &mut dyn FnMut(bool) -> bool) {
         let mut wait = Wait::default();
         loop {
             let holds_none = self.ahead.is_empty() && self.appended.is_empty();
@@ -92,7 +102,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         if self.appended.len() >= AHEAD {
             return Did::Nothing;
         }
-        let levels = self.board.shape.levels.len();
+        let levels = self.board.levels();
         while self.ahead.front().is_some_and(|u| self.board.is_over(u.k)) {
             self.ahead.clear();
         }
@@ -135,6 +145,9 @@ impl<'b, 'a> Worker<'b, 'a> {
     fn summarise(&mut self, at: usize) -> Did {
         let board = self.board;
         let unit = &mut self.ahead[at];
+        if board.count(unit, &mut self.frame) {
+            return Did::Something;
+        }
         let (level, ids) = &board.shape.levels[unit.level];
         self.frame.words.copy_from_slice(&unit.words);
         board
@@ -158,10 +171,17 @@ impl<'b, 'a> Worker<'b, 'a> {
         let Some(mut unit) = self.ahead.pop_front() else {
             return Did::Nothing;
         };
-        let in_order = unit.level < shape.levels.len();
+        let in_order = unit.level < board.levels();
         if in_order && let Some(words) = board.known() {
             unit.words = words;
         }
+        self.frame.words.copy_from_slice(&unit.words);
+        if !board.enter(&mut self.frame) {
+            // The unit before it ends early as well.
+            board.give_up(unit.k, unit.words);
+            return Did::Something;
+        }
+        unit.words.copy_from_slice(&self.frame.words);
         let Some(arrays) = self.spare.pop().or_else(|| self.own_arrays()) else {
             board.give_up(unit.k, unit.words);
             return Did::Something;
@@ -178,7 +198,6 @@ impl<'b, 'a> Worker<'b, 'a> {
                 array.limit(usize::try_from(end).unwrap_or(usize::MAX));
             }
         }
-        self.frame.words.copy_from_slice(&unit.words);
         let words = &mut self.frame.words;
         shape.clear(board.kernel, &shape.later, words, board.args);
         let (steps, frame) = (unit.steps, &mut self.frame);
@@ -195,7 +214,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         if in_order {
             board.publish(unit.k, &self.frame.words);
         }
-        board.deliver(unit.k, &self.frame.words);
+        board.deliver(unit.k, unit.steps, &self.frame.words);
         Did::Something
     }
 
