@@ -173,22 +173,6 @@ fn drop__beside_take_of_a_stream__is_that_of_its_elements() -> Result<()> {
     all_have("parts", &[0, 1, 2, 9, 24], thrice, |xs| {
         xs.windows(2).map(|w| w[1] * 99 + w[0]).collect()
     })?;
-    // A known length.
-    for by in 1..=9 {
-        let far = |xs: &Array<i64>| -> Array<i64> {
-            let sums = xs.scan(0, |a, b| a + b);
-            sums.drop(by as u64)
-                .zip_with(&sums.take(24 - by as u64), |a, b| a * 100 + b)
-        };
-        let xs = Array::from(numbers(24)).map(|x| x + 1);
-        let sums = xs.scan(0, |a, b| a + b).force_with(&Engine::interp())?;
-        let want: Vec<i64> = (by..24).map(|i| sums[i] * 100 + sums[i - by]).collect();
-        for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-            assert_eq!(far(&xs).force_with(&engine)?, want, "{by} places");
-        }
-        let loops = if by == 9 { (2, 2) } else { (1, 1) };
-        assert_eq!(cost(far(&xs).node()), loops, "{by} places");
-    }
     Ok(())
 }
 
@@ -198,6 +182,15 @@ fn drop__beside_take_of_a_stream__shares_its_loop() {
         assert_eq!(cost(steps(&xs).node()), (1, 1), "{name}");
         assert_eq!(cost(steps(&xs).sum().node()), (1, 0), "{name}");
     }
+    // Parts of two streams of one length have one rate.
+    let xs = Array::from(numbers(24)).filter(|x| x.gt(0));
+    let (sums, most) = (xs.scan(0, |a, b| a + b), xs.scan(0, |a, b| a.max(b)));
+    let areas = steps(&sums) * steps(&most);
+    assert_eq!(cost(areas.sum().node()), (1, 0));
+    // Index functions of known length fuse with each other and with others of the scan.
+    let sums = Array::from(numbers(24)).scan(0, |a, b| a + b);
+    let known = (sums.drop(1) - sums.take(23)) * sums.drop(1);
+    assert_eq!(cost(known.sum().node()), (2, 1));
     // The length of the array that was scanned.
     let kept = Array::from(numbers(24)).filter(|x| x.gt(0));
     let sums = kept.scan(0, |a, b| a + b);

@@ -139,7 +139,8 @@ impl Builder {
     /// Replaces the parts of one stream among arrays in lockstep by fields of one stream.
     ///
     /// The parts are a stream without its first elements, and its first elements up to as many
-    /// before its end. The second one is the first one, delayed. None if there are no such parts.
+    /// before its end. The second one is the first one, delayed. None if there are no such parts, or
+    /// if all arrays are index functions of known length: these fuse with each other.
     pub(crate) fn delayed_parts(self, arrays: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
         let parts = arrays.iter().map(|n| n.part.as_deref());
         let (xs, by) = parts.clone().flatten().find_map(|part| match part {
@@ -152,16 +153,18 @@ impl Builder {
             _ => None,
         };
         let late: Vec<Option<bool>> = parts.map(is_late).collect();
-        if !late.contains(&Some(true)) {
+        let fuse = xs.known_len().is_some() && !arrays.iter().any(|n| n.comes_in_order());
+        if fuse || !late.contains(&Some(true)) {
             return None;
         }
         let before = self.delay(xs, usize::try_from(by).ok()?, &zeros(&xs.types))?;
-        let all = self.zip(&[xs.clone(), before, self.places(xs)]);
-        let is_there = trace(&all.types, |p| {
+        // Streams of one length are packed by the same flags, and then have one rate.
+        let is_there = trace(&[Ty::U64], |p| {
             let first = Field::literal(Const::u64(by));
-            Fields::from_slice(&[Field::op(Op::Le, &[first, p[p.len() - 1]], self.loc())])
+            Fields::from_slice(&[Field::op(Op::Le, &[first, p[0]], self.loc())])
         });
-        let all = self.filter(&all, is_there);
+        let flags = self.map(&[self.places(xs)], is_there);
+        let all = self.pack(&self.zip(&[xs.clone(), before]), &flags);
         let width = xs.types.len() as u32;
         let replaced = arrays.iter().zip(late).map(|(array, late)| match late {
             Some(false) => self.fields(&all, 0..width),
