@@ -154,6 +154,77 @@ fn windows__of_an_element_and_its_predecessor__share_the_loop_of_a_stream() {
     }
 }
 
+/// The differences between neighbours, by two parts of a stream.
+fn steps(xs: &Array<i64>) -> Array<i64> {
+    xs.drop(1)
+        .zip_with(&xs.take(&xs.len() - 1), |a, b| a * 100 + b)
+}
+
+#[test]
+fn drop__beside_take_of_a_stream__is_that_of_its_elements() -> Result<()> {
+    all_have("steps", &[0, 1, 2, 9, 24], steps, |xs| {
+        xs.windows(2).map(|w| w[1] * 100 + w[0]).collect()
+    })?;
+    // Three parts, of which two are equal.
+    let thrice = |xs: &Array<i64>| {
+        let parts = zip((&xs.drop(1), &xs.take(&xs.len() - 1), &xs.drop(1)));
+        parts.map(|(a, b, c)| a * 100 + b - c)
+    };
+    all_have("parts", &[0, 1, 2, 9, 24], thrice, |xs| {
+        xs.windows(2).map(|w| w[1] * 99 + w[0]).collect()
+    })?;
+    Ok(())
+}
+
+#[test]
+fn drop__beside_take_of_a_stream__shares_its_loop() {
+    for (name, xs, _) in streams(&numbers(24)) {
+        assert_eq!(cost(steps(&xs).node()), (1, 1), "{name}");
+        assert_eq!(cost(steps(&xs).sum().node()), (1, 0), "{name}");
+    }
+    // Parts of two streams of one length have one rate.
+    let xs = Array::from(numbers(24)).filter(|x| x.gt(0));
+    let (sums, most) = (xs.scan(0, |a, b| a + b), xs.scan(0, |a, b| a.max(b)));
+    let areas = steps(&sums) * steps(&most);
+    assert_eq!(cost(areas.sum().node()), (1, 0));
+    // Index functions of known length fuse with each other and with others of the scan.
+    let sums = Array::from(numbers(24)).scan(0, |a, b| a + b);
+    let known = (sums.drop(1) - sums.take(23)) * sums.drop(1);
+    assert_eq!(cost(known.sum().node()), (2, 1));
+    // The length of the array that was scanned.
+    let kept = Array::from(numbers(24)).filter(|x| x.gt(0));
+    let sums = kept.scan(0, |a, b| a + b);
+    let differences = sums.drop(1) - sums.take(kept.len() - 1);
+    assert_eq!(cost(differences.sum().node()), (1, 0));
+    let segments = Segmented::from_vecs(vec![vec![3i64, -1, 4], vec![], vec![1]]);
+    let in_segments = || {
+        segments.map_segments(|row| {
+            let running = row.scan(0, |a, b| a + b);
+            (running.drop(1) - running.take(running.len() - 1)).sum()
+        })
+    };
+    assert_eq!(cost(in_segments().node()), (1, 1));
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        assert_eq!(in_segments().force_with(&engine).expect("sums"), [3, 0, 0]);
+    }
+}
+
+/// Parts of other lengths stay as they are, with their error.
+#[test]
+fn drop__beside_take_of_another_length__fails_as_before() {
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        let kept = Array::from(vec![1i64, -2, -3]).filter(|x| x.gt(0));
+        // The length wraps around: one element beside none.
+        let far = kept
+            .drop(2)
+            .zip_with(&kept.take(&kept.len() - 2), |a, b| a - b);
+        assert!(far.force_with(&engine).is_err());
+        let sums = Array::from(numbers(9)).scan(0, |a, b| a + b);
+        let short = sums.drop(1).zip_with(&sums.take(7), |a, b| a - b);
+        assert!(short.force_with(&engine).is_err());
+    }
+}
+
 /// Chunks join the carried elements.
 #[test]
 fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {

@@ -18,6 +18,8 @@ mod parts;
 mod planes;
 #[path = "ranked/random.rs"]
 mod random;
+#[path = "ranked/reordered_joins.rs"]
+mod reordered_joins;
 #[path = "ranked/rewrites.rs"]
 mod rewrites;
 #[path = "ranked/rows.rs"]

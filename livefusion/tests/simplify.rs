@@ -91,6 +91,7 @@ fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
         after: Default::default(),
         is_stream: input.is_stream,
         len: input.len,
+        part: None,
         rows: None,
         error: None,
         forced: OnceLock::new(),

@@ -8,7 +8,7 @@
 use crate::array::Array;
 use crate::array::generate::reading;
 use crate::array::length::{Amount, IntoLen};
-use crate::ast::{Body, BodyBuilder, Builder, Len, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Builder, Len, Node, StreamPart, TermId};
 use crate::elt::Elt;
 use crate::exp::{Field, ToExp, trace, value};
 use loop_lang::op::Op;
@@ -20,17 +20,26 @@ impl Builder {
     ///
     /// For a stream this is [`Builder::take`], else an index function.
     pub fn take_n(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
-        if n.check().is_ok() && ends_with(xs, &n) {
-            let mut b = BodyBuilder::new(&[]);
-            let n = n.term(b.locate(Some(self.loc())));
-            return self.take(xs, b.finish(&[n]));
-        }
-        self.part(xs, Amount::Known(0), n)
+        let first = n.clone().len().map(|n| StreamPart::First(xs.clone(), n));
+        let part = match n.check().is_ok() && ends_with(xs, &n) {
+            true => {
+                let mut b = BodyBuilder::new(&[]);
+                let n = n.term(b.locate(Some(self.loc())));
+                self.take(xs, b.finish(&[n]))
+            }
+            false => self.part(xs, Amount::Known(0), n),
+        };
+        part_of_stream(xs, part, first.ok())
     }
 
     /// Drops the first `n` elements, or all if there are fewer.
     pub fn drop(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
-        self.part(xs, n, Amount::Known(u64::MAX))
+        let without = match n {
+            Amount::Known(n) => Some(StreamPart::Without(xs.clone(), n)),
+            _ => None,
+        };
+        let part = self.part(xs, n, Amount::Known(u64::MAX));
+        part_of_stream(xs, part, without)
     }
 
     /// Reverses the order of the elements.
@@ -98,6 +107,15 @@ impl Builder {
     }
 }
 
+/// Marks a new node as a part of a stream.
+fn part_of_stream(xs: &Node, mut node: Arc<Node>, part: Option<StreamPart>) -> Arc<Node> {
+    let new = Arc::get_mut(&mut node).filter(|_| xs.comes_in_order());
+    if let (Some(new), Some(part)) = (new, part) {
+        new.part = Some(Box::new(part));
+    }
+    node
+}
+
 /// Tests if the producing loop should end at the last taken element. If the part has a known length
 /// of more than half of the array, the answer is no: the part stays an array of known length.
 fn ends_with(xs: &Node, n: &Amount) -> bool {
@@ -138,6 +156,16 @@ impl<T: Elt> Array<T> {
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!((xs.drop(2).to_vec()?, xs.drop(9).to_vec()?), (vec![3], vec![]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    /// A scan or a filter is read from memory. Beside its own first elements, it is not: a zip of both
+    /// parts shares its loop, which carries up to 8 elements.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let kept = Array::from(vec![3i64, -1, 4, 9]).filter(|x| x.gt(0));
+    /// let differences = kept.drop(1) - kept.take(kept.len() - 1);
+    /// assert_eq!(differences.force()?, [1, 5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[doc(alias = "skip")]

@@ -177,6 +177,8 @@ impl Builder {
     /// The body's parameters are the fields of all inputs. If the inputs are delayed scalars, so is
     /// the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
+        let delayed = self.delayed_parts(inputs);
+        let inputs = delayed.as_deref().unwrap_or(inputs);
         let fitted = self.fitted(inputs);
         let inputs = fitted.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
@@ -199,6 +201,8 @@ impl Builder {
     ///
     /// A zip of delayed scalars is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
+        let delayed = self.delayed_parts(inputs);
+        let inputs = delayed.as_deref().unwrap_or(inputs);
         let fitted = self.fitted(inputs);
         let inputs = fitted.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));

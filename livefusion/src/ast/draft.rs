@@ -305,6 +305,7 @@ impl Draft {
             shape,
             len,
             after,
+            part: None,
             rows: None,
             error,
             value: OnceLock::new(),

@@ -64,7 +64,7 @@ pub use external::{External, Function, Gives, OfSegments, Threads};
 pub use facts::{AsLong, BySegments, Consumes, Effort, Facts, Makes, OnSide, Sequence};
 pub use node::{
     Custom, ElementRows, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places,
-    RowLevel, ScanKind, Sorted,
+    RowLevel, ScanKind, Sorted, StreamPart,
 };
 pub use rewrite::Rewrite;
 pub use roles::BodyRole;

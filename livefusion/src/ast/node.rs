@@ -39,6 +39,9 @@ pub struct Node {
     pub len: Option<u64>,
     /// Whether a computation outside the fused loops must run first.
     pub after: After,
+    /// The stream that it is a part of, if consumers of two parts could share the stream's loop (not
+    /// part of the node's identity).
+    pub part: Option<Box<StreamPart>>,
     /// The rows of a closure that its elements belong to (not part of the node's identity).
     pub rows: Option<Box<ElementRows>>,
     /// A mistake found while building (here or in an input). `force` returns it.
@@ -47,6 +50,15 @@ pub struct Node {
     pub value: OnceLock<Value>,
     /// The call that forced it (not part of the node's identity).
     pub forced: OnceLock<Loc>,
+}
+
+/// Describes a part of a stream.
+#[derive(Clone, Debug)]
+pub enum StreamPart {
+    /// All elements but the first ones.
+    Without(Arc<Node>, u64),
+    /// The first elements.
+    First(Arc<Node>, Len),
 }
 
 /// Describes how a node's elements belong to the rows of a user's closure.
@@ -103,6 +115,7 @@ impl Input {
             is_stream: false,
             len: None,
             after: After::Nothing,
+            part: None,
             rows: None,
             error: None,
             value: OnceLock::new(),
@@ -434,6 +447,13 @@ fn take_links(node: &mut Node, out: &mut Links) {
     }
     if let After::Apart(of, _) = std::mem::take(&mut node.after) {
         of.into_nodes(out);
+    }
+    if let Some(part) = node.part.take() {
+        let (StreamPart::Without(of, _) | StreamPart::First(of, _)) = &*part;
+        out.push(of.clone());
+        if let StreamPart::First(_, Len::Delayed(n)) = *part {
+            out.push(n);
+        }
     }
     if let Some(rows) = node.rows.take() {
         out.push(rows.lengths);

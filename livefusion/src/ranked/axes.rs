@@ -2,6 +2,7 @@
 //!
 //! Each result is an index function and costs only the read where it is used.
 
+use super::join::reordered_join;
 use super::make::{
     axes_of, axis_of, built, computed, length, one_of, reading, rearranged, reshaped, shaped,
     traced,
@@ -54,10 +55,9 @@ impl Builder {
                     got: format!("{order:?}"),
                 });
             }
-            let (made, to) = match reordered_scan(self, xs, &shape, order) {
-                Some(scanned) => scanned,
-                None => rearranged(self, xs, &shape, order),
-            };
+            let reordered = reordered_scan(self, xs, &shape, order)
+                .or_else(|| reordered_join(self, xs, &shape, order));
+            let (made, to) = reordered.unwrap_or_else(|| rearranged(self, xs, &shape, order));
             Ok(shaped(self, &made, &to))
         })
     }

@@ -1,9 +1,9 @@
 //! Concatenation along axes: `concatenate`, `stack`.
 
 use super::axes::sum;
-use super::make::{IndexedElement, agreed, axis_of, built, computed, shaped};
+use super::make::{IndexedElement, agreed, axis_of, built, chosen, computed, shaped};
 use crate::array::{Array, Dim, Part, nodes_of};
-use crate::ast::{Axis, Builder, Node, Shape, TermId, Types, show_types};
+use crate::ast::{Axis, BodyBuilder, Builder, Kind, Node, Shape, TermId, Types, show_types};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use loop_lang::op::Op;
@@ -75,7 +75,8 @@ impl Builder {
 /// along an axis read it from memory.
 ///
 /// Along another axis each element is read from its array, or recomputed at each read if it is a
-/// cheap index function.
+/// cheap index function. So it is if the axes are reordered (`transpose`, `permute_axes`), unless an
+/// array is a stream.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -162,32 +163,96 @@ fn joined(
         };
         return Ok(shaped(builder, &all, &to));
     }
-    let made = computed(builder, &to, |b, at| {
-        // For each part: the test that the index is before its end, and its element at that index.
-        let mut fields: Vec<(TermId, Vec<TermId>)> = Vec::new();
-        let mut start = b.lit(Const::u64(0));
-        for (part, shape) in parts.iter().zip(shapes) {
-            let n = shape.axes()[axis].term(b);
-            let end = b.op(Op::Add, &[start, n]);
-            let before = b.op(Op::Lt, &[at[axis], end]);
-            let here = b.op(Op::Sub, &[at[axis], start]);
-            let mut element = IndexedElement::new(b, part, shape);
-            for (k, index) in at.iter().enumerate() {
-                element.inside(k, if k == axis { here } else { *index });
-            }
-            fields.push((before, element.read()));
-            start = end;
-        }
-        let Some((_, last)) = fields.pop() else {
-            return Vec::new();
-        };
-        let choose = |other: Vec<TermId>, (before, here): (TermId, Vec<TermId>)| {
-            let both = here.into_iter().zip(other);
-            both.map(|(x, y)| b.cond(before, x, y)).collect()
-        };
-        fields.into_iter().rev().fold(last, choose)
-    });
+    let made = computed(builder, &to, |b, at| read(b, &parts, shapes, axis, at));
     Ok(shaped(builder, &made, &to))
+}
+
+/// Reads the element of concatenated parts at an index with one part per axis.
+fn read(
+    b: &mut BodyBuilder,
+    parts: &[Arc<Node>],
+    shapes: &[Shape],
+    axis: usize,
+    at: &[TermId],
+) -> Vec<TermId> {
+    // For each part: the test that the index is before its end, and its element at that index.
+    let mut fields: Vec<(TermId, Vec<TermId>)> = Vec::new();
+    let mut start = b.lit(Const::u64(0));
+    for (part, shape) in parts.iter().zip(shapes) {
+        let n = shape.axes()[axis].term(b);
+        let end = b.op(Op::Add, &[start, n]);
+        let before = b.op(Op::Lt, &[at[axis], end]);
+        let here = b.op(Op::Sub, &[at[axis], start]);
+        let mut element = IndexedElement::new(b, part, shape);
+        for (k, index) in at.iter().enumerate() {
+            element.inside(k, if k == axis { here } else { *index });
+        }
+        fields.push((before, element.read()));
+        start = end;
+    }
+    let Some((_, last)) = fields.pop() else {
+        return Vec::new();
+    };
+    let choose = |other: Vec<TermId>, (before, here): (TermId, Vec<TermId>)| {
+        let both = here.into_iter().zip(other);
+        both.map(|(x, y)| b.cond(before, x, y)).collect()
+    };
+    fields.into_iter().rev().fold(last, choose)
+}
+
+/// Reorders the axes of a concatenation along axis 0. Each element is read from its array.
+///
+/// None for other arrays, and if the elements of an array come in order.
+pub(super) fn reordered_join(
+    builder: Builder,
+    xs: &Arc<Node>,
+    shape: &Shape,
+    order: &[usize],
+) -> Option<(Arc<Node>, Shape)> {
+    let (Kind::Zip, [all], false) = (&xs.kind, xs.inputs.as_slice(), xs.is_leaf()) else {
+        return None;
+    };
+    if !matches!(all.kind, Kind::Append) || all.is_leaf() || order.is_sorted() {
+        return None;
+    }
+    let parts = &all.inputs[..];
+    let shapes: Vec<Shape> = parts
+        .iter()
+        .map(|part| part_shape(builder, part, shape))
+        .collect::<Option<_>>()?;
+    let lengths = shapes.iter().map(|s| s.axes()[0].known());
+    let length: Option<u64> = lengths.sum();
+    if length != shape.axes()[0].known() || parts.iter().any(|part| part.comes_in_order()) {
+        return None;
+    }
+    let to = chosen(shape, order.iter().copied());
+    let made = computed(builder, &to, |b, at| {
+        let mut own = at.to_vec();
+        for (k, index) in order.iter().zip(at) {
+            own[*k] = *index;
+        }
+        read(b, parts, &shapes, 0, &own)
+    });
+    Some((made, to))
+}
+
+/// The shape that a part has in a concatenation of this shape along axis 0, if it is known.
+fn part_shape(builder: Builder, part: &Arc<Node>, whole: &Shape) -> Option<Shape> {
+    let own = match (&part.kind, part.inputs.as_slice()) {
+        (Kind::Zip, [of]) if of.rank > 1 => of.shape.clone()?,
+        _ => Shape::new([builder.length(part.known_len()?)]),
+    };
+    let own = match own.rank() + 1 == whole.rank() {
+        true => Shape::new(
+            [builder.length(1)]
+                .into_iter()
+                .chain(own.axes().iter().cloned()),
+        ),
+        false => own,
+    };
+    let mut others = own.axes().iter().zip(whole.axes()).skip(1);
+    let fits = own.rank() == whole.rank() && others.all(|(a, b)| a.is(b));
+    fits.then_some(own)
 }
 
 /// Finds the first shape that differs from the first one in an axis.

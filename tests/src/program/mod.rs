@@ -443,6 +443,7 @@ impl Step {
             after: Default::default(),
             is_stream: built.is_stream,
             len: None,
+            part: None,
             rows: None,
             error: None,
             value,

@@ -65,6 +65,7 @@ fn unforced(scan: &Arc<Node>) -> Arc<Node> {
         after: scan.after.clone(),
         is_stream: scan.is_stream,
         len: scan.len,
+        part: None,
         rows: scan.rows.clone(),
         error: scan.error.clone(),
         value: OnceLock::new(),

@@ -5,7 +5,9 @@ use super::{Made, Part, converted, literal, one};
 use crate::naive::Data;
 use crate::program::random::Making;
 use livefusion::array::{Amount, Boundary};
-use livefusion::ast::{Body, Builder, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
+use livefusion::ast::{
+    Body, BodyBuilder, Builder, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace,
+};
 use std::sync::Arc;
 
 /// Pairs an array with its neighbours. The array is made from the first field as an integer.
@@ -151,6 +153,13 @@ impl Made for Near {
                 let least = xs.known_len().map(|n| n.saturating_sub(lead as u64));
                 match least {
                     Some(n) => (late, b.take_n(&xs, Amount::Known(n))),
+                    None if lead == 1 => {
+                        let mut n = BodyBuilder::new(&[]);
+                        let (all, one) = (n.scalar(&b.len(&xs), 0), n.lit(Const::u64(1)));
+                        let less = n.op(Op::Sub, &[all, one]);
+                        let n = Amount::Delayed(b.compute(n.finish(&[less])));
+                        (late, b.take_n(&xs, n))
+                    }
                     None => {
                         let all = b.zip_cut(&[late, xs]);
                         (b.fields(&all, 0..1), b.fields(&all, 1..2))
