@@ -134,6 +134,33 @@ fn mixed(n: usize) -> Array<f64> {
     (0..n).fold(numbers(), next)
 }
 
+/// Some elements pass no filter, so conditions within conditions differ from step to step.
+#[test]
+fn long_conditions_are_cut_into_pieces() -> Result<()> {
+    let pieces = |n: usize| {
+        let xs: Array<f64> = (0..2000).map(|i| f64::from(i * 7919 % 1009)).collect();
+        let next = |xs: Array<f64>, k: usize| match k % 4 {
+            0 => xs.filter(|x| (x * 0.75).floor().ne(k as f64)),
+            1 => xs.scan(k as f64, |a, b| a * 0.5 + b),
+            2 => xs.map(|x| x * 0.5 + k as f64),
+            _ => xs.zip_with(&xs.map(|x| x + 1.0), |a, b| a + b),
+        };
+        (0..n).fold(xs, next).sum()
+    };
+    for (n, loops, arrays) in [(10, 1, 0), (40, 2, 1)] {
+        assert_eq!(
+            crate::common::shape(&[pieces(n).node()])?,
+            (loops, arrays),
+            "{n}"
+        );
+        let [interp, jit, c] = crate::common::engines();
+        let want = pieces(n).force_with(&interp)?.to_bits();
+        assert_eq!(pieces(n).force_with(&jit)?.to_bits(), want, "{n}");
+        assert_eq!(pieces(n).force_with(&c)?.to_bits(), want, "{n}");
+    }
+    Ok(())
+}
+
 #[test]
 fn growth_cut_plans_give_unfused_results() -> Result<()> {
     let unfused = Engine::builder()

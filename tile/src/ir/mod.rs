@@ -277,6 +277,11 @@ impl Tile {
         has
     }
 
+    /// Tells whether it has several loops over the range, one after the other.
+    pub fn is_in_pieces(&self) -> bool {
+        self.body.iter().filter(|s| self.is_range(&s.kind)).count() > 1
+    }
+
     /// Tells whether each complete iteration over the range checks the step limit.
     ///
     /// This holds if every branch contains a segment.

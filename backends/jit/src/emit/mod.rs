@@ -28,6 +28,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use livefusion_backend::facts::{self, Facts};
+use livefusion_tile::ir::Tile;
 use livefusion_tile::region::Region;
 use livefusion_tile::schedule::{Aim, Schedule, choose};
 use livefusion_tile::target::{Extension, Target};
@@ -96,7 +97,11 @@ pub fn function(
     let named = (!calls.zips.is_empty()).then(|| region.zips().named.as_ref());
     let program = named.flatten().unwrap_or(program);
     let builder = FunctionBuilder::new(function, context);
-    let mut emit = Emit::new(builder, (program, facts), &request);
+    let in_pieces = calls
+        .inner_loops
+        .iter()
+        .any(|c| c.tiles.iter().any(Tile::is_in_pieces));
+    let mut emit = Emit::new(builder, (program, facts), &request, in_pieces);
     let mut rates = layout.resume.iter();
     emit.turns_itself = !rates.all(|rate| calls.take(&region, *rate));
     emit.machine(&calls);
@@ -172,6 +177,8 @@ struct Emit<'a, 'f> {
     params: FxHashMap<Var, usize>,
     /// Parameters and arrays that are in registers.
     near: FxHashMap<(Var, Facet), Value>,
+    /// What stays in the frame, but is in registers in the loop that is written.
+    taken: FxHashMap<(Var, Facet), Variable>,
     /// Next values that a pause must keep beside the old ones, by word.
     held: FxHashMap<Var, usize>,
     /// Where the block that is written is in the rate tree.
@@ -214,6 +221,7 @@ impl<'a, 'f> Emit<'a, 'f> {
         mut builder: FunctionBuilder<'f>,
         (program, facts): (&'a Loop, &'a Facts<'a>),
         request: &Request<'a>,
+        in_pieces: bool,
     ) -> Emit<'a, 'f> {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
@@ -230,9 +238,10 @@ impl<'a, 'f> Emit<'a, 'f> {
             target: request.target,
             frontend: request.frontend,
             variables: FxHashMap::default(),
-            slots: slots::slots(program, request.layout),
+            slots: slots::slots(program, request.layout, in_pieces),
             params: program.params.iter().map(|p| p.var).zip(0..).collect(),
             near: FxHashMap::default(),
+            taken: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
             place: Place::Init,
             traps: !program.traps.is_empty(),
@@ -303,6 +312,9 @@ impl<'a, 'f> Emit<'a, 'f> {
         if let Some(slot) = self.slot(v, facet) {
             return self.entry(self.made, slot, facet);
         }
+        if let Some(variable) = self.taken.get(&(v, facet)) {
+            return self.builder.use_var(*variable);
+        }
         if let Some(word) = self.slots.get(&(v, facet)).copied() {
             return self.load_slot(v, word);
         }
@@ -311,6 +323,10 @@ impl<'a, 'f> Emit<'a, 'f> {
     }
 
     fn set(&mut self, v: Var, facet: Facet, value: Value) {
+        if let Some(variable) = self.taken.get(&(v, facet)) {
+            self.builder.def_var(*variable, value);
+            return;
+        }
         if let Some(word) = self.slots.get(&(v, facet)).copied() {
             self.store_slot(v, word, value);
             return;

@@ -14,6 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A loop that carries more values than this has them in the frame: as many as there are registers.
 const REGISTERS: usize = 32;
 
+/// A loop of a tile in pieces has so many of them in registers. It needs others for what it computes.
+const IN_A_LOOP: usize = 12;
+
 /// Offsets in the local part of a `Prefix` group's variable.
 pub(super) const LOCAL: [(Facet, usize); 3] =
     [(Facet::Now, 0), (Facet::Total, 1), (Facet::Last, 2)];
@@ -32,9 +35,13 @@ pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Facet, u
     all
 }
 
-/// The words of what stays in the frame: of loops that carry much, everything but the counters that loops turn
-/// by. A cursor's lives as long as what it delivers, and stays with that.
-pub(super) fn slots(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Facet), usize> {
+/// The words of what stays in the frame: of loops that carry much, or have tiles in pieces, everything but the counters
+/// that loops turn by. A cursor's lives as long as what it delivers, and stays with that.
+pub(super) fn slots(
+    program: &Loop,
+    layout: &Layout,
+    in_pieces: bool,
+) -> FxHashMap<(Var, Facet), usize> {
     let (cursors, loops): (Vec<_>, Vec<_>) =
         (program.rates.iter().map(|r| r.kind)).partition(|k| matches!(k, RateKind::Cursor { .. }));
     let counters = |kinds: Vec<RateKind>| -> FxHashSet<Var> {
@@ -48,13 +55,36 @@ pub(super) fn slots(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Facet), 
         .chain(local.map(|(v, facet, word)| ((v, facet), word)))
         .collect();
     let others = all.iter().filter(|((v, _), _)| !cursors.contains(v));
-    match others.count() > REGISTERS {
+    match in_pieces || others.count() > REGISTERS {
         true => all.into_iter().collect(),
         false => FxHashMap::default(),
     }
 }
 
 impl Emit<'_, '_> {
+    /// Takes values of the frame into registers for a loop, the first as far as there are some.
+    pub(super) fn take_slots(&mut self, mut all: Vec<(Var, Facet)>) {
+        all.retain(|key| self.slots.contains_key(key));
+        for key in all.into_iter().take(IN_A_LOOP) {
+            let value = self.get(key.0, key.1);
+            let ty = self.builder.func.dfg.value_type(value);
+            let variable = self.builder.declare_var(ty);
+            self.builder.def_var(variable, value);
+            self.taken.insert(key, variable);
+        }
+    }
+
+    /// Puts changed values back into the frame, behind such a loop.
+    pub(super) fn put_back_slots(&mut self, changed: &[(Var, Facet)]) {
+        let taken = std::mem::take(&mut self.taken);
+        for (v, facet) in changed {
+            if let Some(variable) = taken.get(&(*v, *facet)) {
+                let value = self.builder.use_var(*variable);
+                self.set(*v, *facet, value);
+            }
+        }
+    }
+
     /// The slot of an array that the loop makes.
     pub(super) fn slot(&self, v: Var, facet: Facet) -> Option<usize> {
         match (facet, self.facts.source.get(&v)) {
@@ -78,8 +108,13 @@ impl Emit<'_, '_> {
 mod tests {
     use super::*;
 
-    /// A loop of so many sums, one after the other.
+    /// What is in the frame of so many sums.
     fn sums(n: usize) -> FxHashMap<(Var, Facet), usize> {
+        slots_of(&text_of_sums(n)).1
+    }
+
+    /// A loop of so many sums, one after the other.
+    fn text_of_sums(n: usize) -> String {
         let (mut groups, mut init, mut body) = (String::new(), String::new(), String::new());
         for i in 0..n {
             groups += &format!(
@@ -88,7 +123,7 @@ mod tests {
             init += &format!("  carry acc_{i} = 0 @0\n");
             body += &format!("  let new_{i} = add acc_{i} x_0 @0\n  acc_{i} := new_{i} @0\n");
         }
-        let text = format!(
+        format!(
             "loop sums\ncomb 0 manifest at r0\nparam xs_0: [u64] stream r0\n\
              rate r0 root ix_0 < len_0 {{ stage 0 }}\n{groups}\
              init_0:\n  let len_0 = arrayLength xs_0\n  carry ix_0 = 0\n{init}\
@@ -96,8 +131,7 @@ mod tests {
              body_0:\n  let x_0 = readArray xs_0 ix_0\n{body}\
              bottom_0:\n  let nix_0 = add ix_0 1\n  ix_0 := nix_0\n\
              done_0:\n  return\n"
-        );
-        slots_of(&text).1
+        )
     }
 
     fn slots_of(text: &str) -> (Loop, FxHashMap<(Var, Facet), usize>) {
@@ -105,7 +139,7 @@ mod tests {
         loop_lang::gotos::complete_blocks(&mut program);
         loop_lang::gotos::derive_gotos(&mut program);
         loop_lang::verify::verify(&program).unwrap();
-        let slots = slots(&program, &Layout::of(&program));
+        let slots = slots(&program, &Layout::of(&program), false);
         (program, slots)
     }
 
@@ -114,6 +148,9 @@ mod tests {
         assert_eq!(sums(8).len(), 0);
         // With the length, and without the counter.
         assert_eq!(sums(100).len(), 101);
+        // A tile in pieces takes what each piece needs from there.
+        let (program, _) = slots_of(&text_of_sums(8));
+        assert_eq!(slots(&program, &Layout::of(&program), true).len(), 9);
     }
 
     /// What is in the frame of a zip of so many cursors: their counters live as long as the loop.

@@ -131,8 +131,8 @@ fn of_inner_loop(region: &Region, inner_loop: &InnerLoop, target: &Target, aim: 
         ),
     });
     let pieces = match aim {
-        // Only the epilogue of vectors runs one by one then.
-        Aim::Start if schedule.vectors(inner_loop.rate).0 == 1 => None,
+        // Only the epilogue of vectors is without them then.
+        Aim::Start if !target.has_vectors() => None,
         Aim::Start | Aim::Speed => in_pieces(region, inner_loop, &schedule, (target, aim)),
     };
     pieces.unwrap_or(schedule)

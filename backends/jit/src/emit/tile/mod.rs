@@ -206,6 +206,9 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         };
         let range = self.tile.is_range(kind);
         let (from, to) = (self.scalar(*from), self.scalar(*to));
+        let in_pieces = range && self.tile.is_in_pieces();
+        let [carried, changed] = self.carried(if in_pieces { body } else { &[] });
+        self.emit.take_slots(carried);
         let index = (self.emit.builder).declare_var(cranelift_codegen::ir::types::I64);
         self.emit.builder.def_var(index, from);
         let inside = self.emit.builder.create_block();
@@ -233,6 +236,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         self.branch(more, inside, after);
         self.emit.builder.seal_block(inside);
         self.emit.begin(after);
+        self.emit.put_back_slots(&changed);
     }
 
     fn branch(&mut self, cond: Value, yes: Block, no: Block) {

@@ -2,14 +2,16 @@
 
 use super::Printer;
 use super::run::facet_of;
-use crate::emit::Emit;
+use crate::emit::{Emit, Facet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     ConstantData, Endianness, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type, Value,
     types,
 };
-use livefusion_tile::ir::{self, Operand, Origin, Shape};
+use livefusion_tile::ir::{self, Operand, Origin, Shape, Stmt, StmtKind};
+use loop_lang::ir::Var;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
 
 /// Bytes of a machine's register.
 pub(super) const BYTES: u32 = 16;
@@ -130,6 +132,29 @@ impl Printer<'_, '_, '_> {
                 known.unwrap_or(Printed::Known(0))
             }
         }
+    }
+
+    /// The carried values in statements: all, those that are set before the others; and those that are set.
+    pub(super) fn carried(&self, body: &[Stmt]) -> [Vec<(Var, Facet)>; 2] {
+        let (mut read, mut changed) = (Vec::new(), Vec::new());
+        let key = |v: ir::Value| match self.tile.value(v).origin {
+            Origin::State(var) => Some((var, self.emit.seen(var))),
+            Origin::Scan(var, kept) => Some((var, facet_of(kept))),
+            _ => None,
+        };
+        ir::each_stmt(body, &mut |s| {
+            s.kind
+                .each_operand(&mut |a| read.extend(a.value().and_then(key)));
+            if let StmtKind::Set { to, .. } = s.kind {
+                changed.extend(key(to));
+            }
+        });
+        let mut all = [&changed[..], &read].concat();
+        for keys in [&mut all, &mut changed] {
+            let mut seen = FxHashSet::default();
+            keys.retain(|key| seen.insert(*key));
+        }
+        [all, changed]
     }
 
     /// A scalar in a register.
