@@ -73,7 +73,7 @@ pub fn summary(program: &Loop, level: u32) -> Loop {
     }
     let mut bare = short.clone();
     drop_inner_tests(&mut bare, &context);
-    let needed = Needed::of(&bare, &kept, &paused);
+    let needed = Needed::of(&bare, kept, &paused);
     sweep(&mut bare, &needed);
     if only_counts(&bare, &context) {
         return bare;
@@ -114,10 +114,11 @@ fn drop_inner_tests(program: &mut Loop, context: &Context) {
     }
 }
 
-/// Tells whether steps of inner loops only advance their counters.
+/// Tells whether steps of inner loops only advance their counters, and leave no loop but at guards.
 fn only_counts(program: &Loop, context: &Context) -> bool {
     let tree = Tree::of(program);
-    let mut stmts_are = true;
+    let sub_bottoms = sub_bottoms(program);
+    let mut only = true;
     for (place, block) in context.places.iter().zip(context.blocks(program)) {
         let Some(inner) = inner_loop(program, &tree, *place) else {
             continue;
@@ -128,9 +129,14 @@ fn only_counts(program: &Loop, context: &Context) -> bool {
             StmtKind::Let(_, Op::Add | Op::Lt, args) => args.iter().any(|a| a.var() == counter),
             _ => false,
         };
-        stmts_are &= block.stmts.iter().all(counts);
+        let is_guard =
+            matches!(*place, Place::At { rate, section: Section::Guard, .. } if rate == inner);
+        let skips = |e: &Exit| e.target.is_some_and(|t| sub_bottoms.contains(&t));
+        let stays =
+            (is_guard || block.exits.iter().all(skips)) && !matches!(block.end, End::Branch(..));
+        only &= stays && block.stmts.iter().all(counts);
     }
-    stmts_are
+    only
 }
 
 /// Lists variables that iterations define and that a pause at a guard must save.

@@ -328,6 +328,7 @@ macro_rules! with_integers {
 }
 
 /// Adds up lengths. The result is none if some are too long to be added.
+#[expect(clippy::unnecessary_cast, reason = "one of the types is `u64`")]
 fn total(array: View<'_>, at: Range<usize>) -> Option<u64> {
     // So many of less than the limit have a sum.
     let few = at.len() <= 1 << 24;
@@ -342,6 +343,7 @@ fn total(array: View<'_>, at: Range<usize>) -> Option<u64> {
 }
 
 /// Subtracts the first offset from the last one. The result is none if they ever fall.
+#[expect(clippy::unnecessary_cast, reason = "one of the types is `u64`")]
 fn rise(array: View<'_>, begins: Range<usize>, ends: Range<usize>) -> Option<u64> {
     if begins.start.checked_add(1) != Some(ends.start) || ends.is_empty() {
         return None;
