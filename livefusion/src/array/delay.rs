@@ -144,11 +144,11 @@ impl Builder {
     pub(crate) fn delayed_parts(self, arrays: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
         let parts = arrays.iter().map(|n| n.part.as_deref());
         let (xs, by) = parts.clone().flatten().find_map(|part| match part {
-            StreamPart::Without(xs, by) => Some((xs, *by)),
+            StreamPart::Rest(xs, by) => Some((xs, *by)),
             StreamPart::First(..) => None,
         })?;
         let is_late = |part: Option<&StreamPart>| match part? {
-            StreamPart::Without(of, n) if Arc::ptr_eq(of, xs) && *n == by => Some(false),
+            StreamPart::Rest(of, n) if Arc::ptr_eq(of, xs) && *n == by => Some(false),
             StreamPart::First(of, n) if Arc::ptr_eq(of, xs) && ends_before(xs, n, by) => Some(true),
             _ => None,
         };

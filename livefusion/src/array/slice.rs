@@ -35,7 +35,7 @@ impl Builder {
     /// Drops the first `n` elements, or all if there are fewer.
     pub fn drop(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
         let without = match n {
-            Amount::Known(n) => Some(StreamPart::Without(xs.clone(), n)),
+            Amount::Known(n) => Some(StreamPart::Rest(xs.clone(), n)),
             _ => None,
         };
         let part = self.part(xs, n, Amount::Known(u64::MAX));

@@ -56,7 +56,7 @@ pub struct Node {
 #[derive(Clone, Debug)]
 pub enum StreamPart {
     /// All elements but the first ones.
-    Without(Arc<Node>, u64),
+    Rest(Arc<Node>, u64),
     /// The first elements.
     First(Arc<Node>, Len),
 }
@@ -449,7 +449,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         of.into_nodes(out);
     }
     if let Some(part) = node.part.take() {
-        let (StreamPart::Without(of, _) | StreamPart::First(of, _)) = &*part;
+        let (StreamPart::Rest(of, _) | StreamPart::First(of, _)) = &*part;
         out.push(of.clone());
         if let StreamPart::First(_, Len::Delayed(n)) = *part {
             out.push(n);

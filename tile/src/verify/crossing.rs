@@ -18,6 +18,9 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
+/// The most turns of a loop of literal bounds that are walked one by one. Lanes and unrolled steps are fewer.
+const MOST_TURNS: u64 = 4096;
+
 /// Guards that all hold, each with the number of its definition in this turn.
 type Guards = BTreeSet<usize>;
 
@@ -167,7 +170,9 @@ impl<'a> Walk<'_, 'a> {
             return;
         };
         match (from, to) {
-            (Operand::Const(from), Operand::Const(to)) if *step > 0 => {
+            (Operand::Const(from), Operand::Const(to))
+                if *step > 0 && to.bits.saturating_sub(from.bits) / step <= MOST_TURNS =>
+            {
                 for at in (from.bits..to.bits).step_by(*step as usize) {
                     self.places.insert(*counter, StepPlace::Literal(at));
                     self.stmts(body);
