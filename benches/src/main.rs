@@ -170,8 +170,8 @@ fn growth_options(parser: &mut Parser) -> Result<growth::Options, lexopt::Error>
     Ok(options)
 }
 
-fn repeat_options(parser: &mut Parser) -> Result<repeat::Options, lexopt::Error> {
-    let mut options = repeat::Options::default();
+fn repeat_options(parser: &mut Parser) -> Result<repeat::RepeatOptions, lexopt::Error> {
+    let mut options = repeat::RepeatOptions::default();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("case") => options.case = parser.value()?.string()?,

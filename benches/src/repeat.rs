@@ -7,7 +7,7 @@ use livefusion_c::CBackend;
 use std::sync::Arc;
 
 /// Describes which case to call, and how often.
-pub struct Options {
+pub struct RepeatOptions {
     /// The name of the case.
     pub case: String,
     /// The number of elements.
@@ -18,9 +18,9 @@ pub struct Options {
     pub calls: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for RepeatOptions {
+    fn default() -> RepeatOptions {
+        RepeatOptions {
             case: String::new(),
             n: 300_000,
             threads: 1,
@@ -36,7 +36,7 @@ impl Default for Options {
 /// # Errors
 ///
 /// Returns the reason if there is no such case, or its program fails.
-pub fn repeat(options: &Options) -> Outcome<()> {
+pub fn repeat(options: &RepeatOptions) -> Outcome<()> {
     let case = CASES.iter().find(|c| c.name == options.case);
     let case = case.ok_or_else(|| format!("no case `{}`", options.case))?;
     let backend = Arc::new(CBackend::new());

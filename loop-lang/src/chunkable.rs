@@ -32,7 +32,7 @@ pub use plan::{AtChunkEnd, ChunkPlan};
 pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};
 pub use scratch::begins_with_root;
 pub use sums::arrays_of_sums;
-pub use survey::{Lengths, Survey, survey};
+pub use survey::{SegmentLengths, Survey, survey};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::op::Op;
@@ -133,7 +133,7 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
     check(&Origins::of(program), &FxHashMap::default())
 }
 
-/// Checks whether chunks may run in any order if each adds to arrays of its own.
+/// Checks whether chunks with arrays of their own may run in any order.
 ///
 /// [`arrays_of_sums`] lists the arrays. Chunks behind a trap or an early exit must not have added to
 /// them.

@@ -46,7 +46,7 @@ impl Origins<'_> {
     }
 }
 
-/// Lists the arrays of a loop to which chunks may add apart, with the operators.
+/// Lists the arrays to which chunks may add apart, with their operators.
 ///
 /// The operator is exact, takes elements in any order, and keeps what it combines with zero. Then
 /// chunks [may run in any order](super::chunkable_apart), each with arrays of its own.

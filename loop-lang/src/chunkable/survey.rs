@@ -25,12 +25,14 @@ pub struct Survey {
     pub counts: Vec<(Var, Option<Atom>)>,
     /// Where the lengths of segments are in memory, for each count. None if they must be computed,
     /// or if an iteration takes other steps as well.
-    pub lengths: Option<Vec<Lengths>>,
+    pub lengths: Option<Vec<SegmentLengths>>,
 }
 
-/// Describes lengths of segments in memory: elements, or differences of neighbours.
+/// Describes lengths of segments in memory.
+///
+/// They are elements, or differences of neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lengths {
+pub struct SegmentLengths {
     /// A parameter with integers.
     pub array: Var,
     /// The index of an iteration's length, or of the end of its segment, less its number.
@@ -237,11 +239,11 @@ impl<'o, 'a> Counted<'o, 'a> {
     }
 
     /// Finds a segment's length in memory.
-    fn lengths(&self, size: Atom) -> Option<Lengths> {
+    fn lengths(&self, size: Atom) -> Option<SegmentLengths> {
         let v = self.checked_value(size.var()?);
         if let Some((array, shift)) = self.read(v) {
             let begin = None;
-            return Some(Lengths {
+            return Some(SegmentLengths {
                 array,
                 shift,
                 begin,
@@ -253,7 +255,7 @@ impl<'o, 'a> Counted<'o, 'a> {
         let is_wide = self.origins.program.ty(v) == Type::Scalar(Ty::U64);
         let (array, shift) = self.read(self.checked_value(*end))?;
         let (same, begin) = self.read(self.checked_value(*begin))?;
-        (is_wide && same == array).then_some(Lengths {
+        (is_wide && same == array).then_some(SegmentLengths {
             array,
             shift,
             begin: Some(begin),

@@ -26,7 +26,7 @@ type Guards = BTreeSet<usize>;
 
 /// Checks buffers between loops over the range.
 pub(super) fn check<'a>(tile: &'a Tile, faults: &mut Faults<'a>) {
-    let mut walk = Walk {
+    let mut walk = StepWalk {
         tile,
         faults,
         places: FxHashMap::default(),
@@ -62,7 +62,7 @@ impl StepPlace {
 
 /// The last store at a place.
 #[derive(Clone)]
-struct Stored {
+struct LastStore {
     lanes: u32,
     /// The guards that hold where it is done.
     under: Guards,
@@ -74,7 +74,7 @@ struct Stored {
     is_no: bool,
 }
 
-struct Walk<'f, 'a> {
+struct StepWalk<'f, 'a> {
     tile: &'a Tile,
     faults: &'f mut Faults<'a>,
     places: FxHashMap<Value, StepPlace>,
@@ -84,14 +84,14 @@ struct Walk<'f, 'a> {
     defined: usize,
     /// The guards that hold here.
     held: Guards,
-    stored: FxHashMap<(Value, u64), Stored>,
+    stored: FxHashMap<(Value, u64), LastStore>,
     /// The step of the loops over the range so far.
     step: Option<u64>,
     /// Whether the guards of this path are all known, and it is walked as often as it is done.
     known: bool,
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> StepWalk<'_, 'a> {
     /// Recursion is bounded by the tile's depth.
     fn stmts(&mut self, stmts: &'a [Stmt]) {
         stmts.iter().for_each(|s| self.stmt(&s.kind));
@@ -247,7 +247,7 @@ impl<'a> Walk<'_, 'a> {
             return self.stored.retain(|(b, _), _| *b != buffer);
         };
         let before = self.stored.remove(&(buffer, at));
-        let over = |(b, from): &(Value, u64), s: &Stored| {
+        let over = |(b, from): &(Value, u64), s: &LastStore| {
             *b == buffer
                 && *from < at.saturating_add(lanes.into())
                 && at < from.saturating_add(s.lanes.into())
@@ -263,7 +263,7 @@ impl<'a> Walk<'_, 'a> {
             true => guards | &self.held,
             false => guards.clone(),
         });
-        let stored = Stored {
+        let stored = LastStore {
             lanes,
             under: self.held.clone(),
             else_no,

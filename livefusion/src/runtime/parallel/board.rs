@@ -7,7 +7,7 @@ mod sums;
 
 use super::restart::{Found, Restart};
 use super::shape::ChunkedLoop;
-use super::survey::{Stretch, Surveyed};
+use super::survey::{Iterations, Surveyed};
 use crate::runtime::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use links::Chain;
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
@@ -66,7 +66,7 @@ struct Claims<'a> {
     units: Option<usize>,
     ended: bool,
     /// The iterations of the root that are left to a survey.
-    left: Stretch,
+    left: Iterations,
     /// The iterations of the next unit.
     stride: u64,
     /// The words at its beginning, with the groups that determine its place. Only a loop without a
@@ -92,7 +92,7 @@ pub struct WorkUnit {
     /// Its number of steps, once known.
     pub steps: u64,
     /// Its iterations of the root, with a survey.
-    stretch: Stretch,
+    stretch: Iterations,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
@@ -111,7 +111,7 @@ pub enum Sum {
 }
 
 /// Gives the size of units.
-pub struct Size {
+pub struct UnitSize {
     /// Steps of a unit.
     pub unit: u64,
     /// Maximum steps of a unit that ends where a segment begins. Longer segments are cut, or run in
@@ -133,12 +133,12 @@ impl<'a> Board<'a> {
         restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
-        size: Size,
+        size: UnitSize,
         mut frames: Vec<Frame<'a>>,
     ) -> Option<Board<'a>> {
         let frame = frames.pop()?;
         let words = &frame.words;
-        let Size {
+        let UnitSize {
             unit,
             longest,
             capacity,
@@ -189,7 +189,7 @@ impl<'a> Board<'a> {
                 units: units.map(|n| n as usize),
                 ended: false,
                 // The last iteration ends behind its last unit.
-                left: Stretch {
+                left: Iterations {
                     from,
                     to: bound.saturating_sub(1),
                 },
@@ -243,7 +243,7 @@ impl<'a> Board<'a> {
             end: Vec::new(),
         };
         if self.survey().is_some() {
-            let Stretch { from, to } = claims.left;
+            let Iterations { from, to } = claims.left;
             unit.stretch.to = to.min(from.saturating_add(claims.stride));
             if unit.stretch.to <= from {
                 return None;

@@ -40,7 +40,7 @@ mod worker;
 use super::engine::Engine;
 use super::sync::Wait;
 use super::watch::{Progress, Watch};
-use board::{Board, Size};
+use board::{Board, UnitSize};
 use livefusion_backend::{Arg, Frame, Growing, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -394,7 +394,7 @@ impl LoopRun<'_> {
         {
             return ControlFlow::Break(Ended::By(ended));
         }
-        let size = Size {
+        let size = UnitSize {
             unit,
             longest,
             capacity: frame.capacity() / most,

@@ -1,6 +1,6 @@
 //! Concurrency models of a team at a board: loops of few small chunks.
 
-use super::board::{Board, Size};
+use super::board::{Board, UnitSize};
 use super::restart::Found;
 use super::shape::ChunkedLoop;
 use super::team::Team;
@@ -122,7 +122,7 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         }
         // SAFETY: as in `LoopRun::together`.
         let frames = unsafe { frame.lend(kernel.layout(), HELPERS + 2) }.expect("memory");
-        let size = Size {
+        let size = UnitSize {
             unit: STEPS,
             longest: 16 * STEPS,
             capacity: u64::MAX,

@@ -143,7 +143,9 @@ impl ChunkedLoop {
         self.levels.is_empty() && self.own.is_empty() && self.later.iter().all(exact)
     }
 
-    /// Tells whether to add up all threads' sums takes too long, for the steps that are left.
+    /// Tells whether adding up all threads' sums takes too long.
+    ///
+    /// The bound is the time of the steps that are left.
     pub fn has_large_sums(&self, frame: &Frame<'_>, threads: u64, left: Option<u64>) -> bool {
         let arrays = self.sums.iter();
         let arrays = arrays.filter_map(|(slot, _)| frame.arrays.get(*slot)?.as_ref());

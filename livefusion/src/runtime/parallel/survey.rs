@@ -27,41 +27,41 @@ pub struct Surveyed {
     /// Groups that count elements.
     groups: Vec<Counter>,
     /// The lengths that each counts, if they are in memory.
-    lengths: Vec<InMemory>,
+    lengths: Vec<StoredLengths>,
     level: u32,
 }
 
 /// Lengths in an argument.
-struct InMemory {
+struct StoredLengths {
     /// The argument's number.
     arg: usize,
     /// The index of the first iteration's, or of the end of its segment.
-    shift: Value,
+    shift: WordOrLiteral,
     /// The index of the beginning, if elements are offsets.
-    begin: Option<Value>,
+    begin: Option<WordOrLiteral>,
 }
 
 /// A value that no iteration changes, and its word unless it is known.
 #[derive(Clone, Copy)]
-struct Value(Atom, Option<usize>);
+struct WordOrLiteral(Atom, Option<usize>);
 
 /// A group that counts elements.
 struct Counter {
     /// Its words, equal at the root's guard.
     words: Vec<usize>,
     /// The most that it may reach.
-    limit: Option<Value>,
+    limit: Option<WordOrLiteral>,
 }
 
-/// The iterations of a unit.
+/// Holds the iterations of a unit.
 #[derive(Clone, Copy)]
-pub struct Stretch {
+pub struct Iterations {
     pub from: u64,
     pub to: u64,
 }
 
-/// What a unit adds to the words at its beginning.
-pub struct Count {
+/// Holds the growth of words within a unit.
+pub struct UnitGrowth {
     to: u64,
     pub steps: u64,
     /// The elements by group.
@@ -89,13 +89,13 @@ impl Surveyed {
         let bound_word = layout.word(bound);
         let known = bound_word.is_some() || program.params.iter().any(is_param);
         let position = layout.resume.iter().position(|r| *r == root)?;
-        let value = |a: Atom| Value(a, a.var().and_then(|v| layout.word(v)));
+        let value = |a: Atom| WordOrLiteral(a, a.var().and_then(|v| layout.word(v)));
         let groups = counts.iter().map(|(v, limit)| Counter {
             words: words(*v),
             limit: limit.map(value),
         });
         let lengths = lengths.into_iter().flatten().filter_map(|of| {
-            Some(InMemory {
+            Some(StoredLengths {
                 arg: program.params.iter().position(|p| p.var == of.array)?,
                 shift: value(of.shift),
                 begin: of.begin.map(value),
@@ -159,10 +159,10 @@ impl Surveyed {
         &self,
         (shape, kernel, args): (&ChunkedLoop, &dyn Kernel, &[Arg<'_>]),
         guard: &[u64],
-        stretch: Stretch,
+        stretch: Iterations,
         most: u64,
         frame: &mut Frame<'_>,
-    ) -> Result<Count, Outcome> {
+    ) -> Result<UnitGrowth, Outcome> {
         let known = (&shape.plan.program, guard, args);
         if let Some(count) = self.count_in_memory(known, stretch) {
             return match count.steps > most {
@@ -202,7 +202,7 @@ impl Surveyed {
                 if frame.words[0] == DONE && self.iteration(&frame.words) == stretch.to =>
             {
                 let groups = self.groups.iter();
-                Ok(Count {
+                Ok(UnitGrowth {
                     to: stretch.to,
                     steps: frame.words[1],
                     elements: groups.map(|group| group.value(&frame.words)).collect(),
@@ -218,13 +218,13 @@ impl Surveyed {
     fn count_in_memory(
         &self,
         known: (&Loop, &[u64], &[Arg<'_>]),
-        Stretch { from, to }: Stretch,
-    ) -> Option<Count> {
+        Iterations { from, to }: Iterations,
+    ) -> Option<UnitGrowth> {
         let elements = self.lengths.iter().map(|of| {
             let Arg::Array(array) = known.2.get(of.arg)? else {
                 return None;
             };
-            let at = |value: &Value| {
+            let at = |value: &WordOrLiteral| {
                 let first = from.checked_add(value.get(known))?;
                 let end = to.checked_add(value.get(known))?;
                 Some(usize::try_from(first).ok()?..usize::try_from(end).ok()?)
@@ -239,7 +239,7 @@ impl Surveyed {
         let steps = elements
             .iter()
             .try_fold(to - from, |n, m| n.checked_add(*m));
-        (!elements.is_empty()).then_some(Count {
+        (!elements.is_empty()).then_some(UnitGrowth {
             to,
             steps: steps?,
             elements,
@@ -253,7 +253,7 @@ impl Surveyed {
         &self,
         (program, args): (&Loop, &[Arg<'_>]),
         guard: &[u64],
-        count: &Count,
+        count: &UnitGrowth,
     ) -> Option<Vec<u64>> {
         let mut words = guard.to_vec();
         words[1] += count.steps;
@@ -297,7 +297,7 @@ impl Counter {
     }
 }
 
-impl Value {
+impl WordOrLiteral {
     fn get(self, (program, words, args): (&Loop, &[u64], &[Arg<'_>])) -> u64 {
         match self.1 {
             Some(w) => words[w],

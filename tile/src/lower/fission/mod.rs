@@ -194,7 +194,7 @@ fn buffers(parts: &Parts, pieces: &[Vec<usize>]) -> Buffers {
 }
 
 /// The definitions of a piece that is being written.
-struct Scope {
+struct PieceScope {
     /// The place of an element in the buffers, if anything crosses.
     at: Option<Operand>,
     names: FxHashMap<Value, Value>,
@@ -212,7 +212,7 @@ struct Condition {
     loaded: Vec<Value>,
 }
 
-impl Scope {
+impl PieceScope {
     fn named(&self, v: Value) -> Value {
         self.names.get(&v).copied().unwrap_or(v)
     }
@@ -271,7 +271,7 @@ impl Writing<'_> {
                 None => along,
             }
         });
-        let mut scope = Scope {
+        let mut scope = PieceScope {
             at,
             names,
             done: FxHashSet::default(),
@@ -370,7 +370,7 @@ impl Writing<'_> {
     }
 
     /// Loads a value that is not defined here from its buffer.
-    fn load(&self, lower: &mut Lower, v: Value, scope: &mut Scope) {
+    fn load(&self, lower: &mut Lower, v: Value, scope: &mut PieceScope) {
         let definer = self.parts.definer.get(&v);
         let inside = definer.is_none_or(|d| scope.done.contains(d));
         if inside || scope.names.contains_key(&v) {

@@ -1,6 +1,6 @@
 //! Links: the prefixes of units, joined in order from their sums.
 
-use super::super::survey::Count;
+use super::super::survey::UnitGrowth;
 use super::{Board, Sum, WorkUnit};
 use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, lock};
 use livefusion_backend::{Frame, Outcome};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// How many times fewer iterations a unit has, after one that was too long.
 const SHORTER: u64 = 16;
 
-/// The prefix of one level, known up to the beginning of unit `at`.
+/// Holds the prefix of one level, up to the beginning of unit `at`.
 pub struct Chain {
     at: AtomicUsize,
     links: Mutex<Links>,
@@ -31,7 +31,7 @@ enum LinkSum {
     /// The words at its end, where groups began as identities, and these groups' values.
     Words(Vec<u64>, Vec<Vec<u64>>),
     /// The count of a survey.
-    Count(Count),
+    Growth(UnitGrowth),
     /// The common work ends before this unit: it traps, or has too many steps.
     Ends { too_long: bool, stride: u64 },
 }
@@ -59,7 +59,9 @@ impl Board<'_> {
         self.chains.last().map(|c| lock(&c.links).words.clone())
     }
 
-    /// Tells whether unit `k` may run from the words at the end of all earlier units.
+    /// Tells whether all units before `k` have ended.
+    ///
+    /// It may then run from the words at their end.
     pub fn all_known(&self, k: usize) -> bool {
         let last = self.chains.last();
         self.survey().is_none() && last.is_none_or(|c| c.at.load(Ordering::Acquire) == k)
@@ -87,7 +89,7 @@ impl Board<'_> {
                     u128::from(stride) * u128::from(self.unit) / u128::from(count.steps.max(1));
                 let better = u64::try_from(better).unwrap_or(u64::MAX);
                 lock(&self.claims).stride = better.clamp(1, stride.saturating_mul(SHORTER));
-                self.add(unit, LinkSum::Count(count));
+                self.add(unit, LinkSum::Growth(count));
             }
             Err(outcome) => {
                 let too_long = outcome == Outcome::Paused;
@@ -158,7 +160,7 @@ impl Board<'_> {
                 }
                 Some(end)
             }
-            LinkSum::Count(count) => {
+            LinkSum::Growth(count) => {
                 let of = (&self.shape.plan.program, self.args);
                 self.survey()?.join(of, &links.words, &count)
             }
