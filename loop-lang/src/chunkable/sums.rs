@@ -33,8 +33,8 @@ impl Origins<'_> {
         sums.filter_map(|(array, op)| Some((array, op?))).collect()
     }
 
-    /// Tells whether an operator is exact on an array's elements, takes them in any order, and keeps
-    /// what it combines with zero.
+    /// Tells whether an operator is exact on an array's elements, takes them in any order, and has
+    /// zero as its identity.
     fn adds(&self, array: Var, op: Op) -> bool {
         let ty = self.program.ty(array).elem();
         let exact = match op {
@@ -48,7 +48,7 @@ impl Origins<'_> {
 
 /// Lists the arrays to which chunks may add apart, with their operators.
 ///
-/// The operator is exact, takes elements in any order, and keeps what it combines with zero. Then
+/// The operator is exact, takes elements in any order, and has zero as its identity. Then
 /// chunks [may run in any order](super::chunkable_apart), each with arrays of its own.
 pub fn arrays_of_sums(program: &Loop) -> Vec<(Var, Op)> {
     let mut all: Vec<(Var, Op)> = Origins::of(program).arrays_of_sums().into_iter().collect();

@@ -82,7 +82,7 @@ pub fn run(
             Origin::Given(v) | Origin::State(v) => world.scalar(v),
             Origin::Scan(v, kept) => world.scanned(v, kept),
             Origin::Register | Origin::Let => 0,
-            // Whatever an earlier range left there: here a yes, or the number one.
+            // Rests of an earlier range: here a yes, or the number one.
             Origin::Buffer => 1,
         };
         vec![start; data.shape.lanes as usize]

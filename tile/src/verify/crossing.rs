@@ -3,9 +3,14 @@
 //! A load at a step's place in a buffer must read a value of the same step. The walk follows one step through all loops
 //! over the range. It knows the guards that hold on its path, and for each place the guards of the last store.
 //!
+//! Rules of loads:
+//!
 //! * A load needs a store before it whose guards all hold. A store elsewhere, under a mask, in an `else`, or in an
 //!   inner loop says nothing of a place.
 //! * A guard is a truth value that one statement defines.
+//!
+//! Rules of buffers that say no:
+//!
 //! * Where a store without guards says no, and one under guards follows, the buffer says no wherever these do not hold.
 //!   A truth value that is loaded from there holds only where they hold, too.
 //!

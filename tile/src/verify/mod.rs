@@ -25,7 +25,7 @@
 //!
 //! `crossing`
 //!
-//! * Loops over the range read in buffers what the same step stored before; see the module.
+//! * Loops over the range read values in buffers that the same step stored before; see the module.
 //!
 //! `segments`
 //!

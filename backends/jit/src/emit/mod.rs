@@ -177,7 +177,7 @@ struct Emit<'a, 'f> {
     params: FxHashMap<Var, usize>,
     /// Parameters and arrays that are in registers.
     near: FxHashMap<(Var, Facet), Value>,
-    /// What stays in the frame, but is in registers in the loop that is written.
+    /// Values of the frame that are in registers in the loop that is written.
     taken: FxHashMap<(Var, Facet), Variable>,
     /// Next values that a pause must keep beside the old ones, by word.
     held: FxHashMap<Var, usize>,

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A loop that carries more values than this has them in the frame: as many as there are registers.
 const REGISTERS: usize = 32;
 
-/// A loop of a tile in pieces has so many of them in registers. It needs others for what it computes.
+/// A loop of a tile in pieces has so many of them in registers. It needs others for its own values.
 const IN_A_LOOP: usize = 12;
 
 /// Offsets in the local part of a `Prefix` group's variable.
@@ -35,8 +35,8 @@ pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Facet, u
     all
 }
 
-/// The words of what stays in the frame: of loops that carry much, or have tiles in pieces, everything but the counters
-/// that loops turn by. A cursor's lives as long as what it delivers, and stays with that.
+/// The words of the values in the frame. Loops that carry many values, or have tiles in pieces, keep all but their counters
+/// there. A cursor's counter stays with its elements.
 pub(super) fn slots(
     program: &Loop,
     layout: &Layout,
@@ -108,7 +108,7 @@ impl Emit<'_, '_> {
 mod tests {
     use super::*;
 
-    /// What is in the frame of so many sums.
+    /// The values in the frame of so many sums.
     fn sums(n: usize) -> FxHashMap<(Var, Facet), usize> {
         slots_of(&text_of_sums(n)).1
     }
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(sums(8).len(), 0);
         // With the length, and without the counter.
         assert_eq!(sums(100).len(), 101);
-        // A tile in pieces takes what each piece needs from there.
+        // A piece of a tile takes its values from there.
         let (program, _) = slots_of(&text_of_sums(8));
         assert_eq!(slots(&program, &Layout::of(&program), true).len(), 9);
     }

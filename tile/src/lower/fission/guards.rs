@@ -6,6 +6,9 @@
 //! * One `let` defines a guard, in the body that has its condition, and one piece computes it. So a guard that holds
 //!   says that the guards around it hold, too. Another condition is not cut: a register changes, and a value from
 //!   outside of the body may hold where the guards around the condition do not.
+//!
+//! Their buffers:
+//!
 //! * The piece that defines a guard within others says no in its buffer first, in each step. So the buffer says no
 //!   wherever the guard was not reached, and the innermost guard alone tells whether a statement is done.
 //! * Any other buffer has a value only in steps that reached its definition. It is read within the same guards.
