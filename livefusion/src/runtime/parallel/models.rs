@@ -150,7 +150,7 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         join(helpers);
         let stopped = board.stopped();
         assert!(!stopped || matches!(but, But::Stopped(_)));
-        frame.words = board.rest();
+        frame.words = board.rest().into();
         if stopped {
             return;
         }
