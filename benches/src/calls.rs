@@ -60,22 +60,25 @@ fn ten(x: &Column, y: &Column) -> (Column, Column, Array<f64, Ix0>, Array<f64, I
     (running, scaled.map(|v| v + 3.0), sum, most.map(|v| v * 2.0))
 }
 
+/// Prepares a program and calls it.
+fn called<O: Force + 'static>(
+    engine: &Engine,
+    f: fn((Column, Column)) -> O,
+) -> livefusion::Result<Run> {
+    let (program, inputs) = (prepare_with(engine, f)?, columns());
+    Ok(Box::new(move || drop(black_box(program.call(&inputs)))))
+}
+
 const CALLS: &[Call] = &[
     Call {
         name: "prepared call, fold of two inputs",
         goal: Some(800),
-        make: |engine| {
-            let (program, inputs) = (prepare_with(engine, dot)?, columns());
-            Ok(Box::new(move || drop(black_box(program.call(&inputs)))))
-        },
+        make: |engine| called(engine, dot),
     },
     Call {
         name: "prepared call, one array result",
         goal: Some(1200),
-        make: |engine| {
-            let (program, inputs) = (prepare_with(engine, product)?, columns());
-            Ok(Box::new(move || drop(black_box(program.call(&inputs)))))
-        },
+        make: |engine| called(engine, product),
     },
     Call {
         name: "the same into an old array",

@@ -55,7 +55,7 @@ pub struct Frame<'m> {
 impl<'m> Frame<'m> {
     /// Creates a frame before `init`.
     pub fn new(layout: &Layout) -> Frame<'m> {
-        let mut arrays = SmallVec::new();
+        let mut arrays = SmallVec::with_capacity(layout.arrays.len());
         layout.arrays.iter().for_each(|_| arrays.push(None));
         Frame {
             words: crate::compiled::zeros(layout.words),

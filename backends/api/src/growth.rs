@@ -32,7 +32,7 @@ pub struct Growing {
 /// Holds the arrays of a frame that may begin short, and those that did.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {
-    /// They are kept apart from none, which needs no reference count.
+    /// None if there are none: an empty list would have a count of references.
     may: Option<Arc<[Growing]>>,
     /// The initial size of a short array in bytes.
     first: u64,

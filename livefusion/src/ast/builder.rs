@@ -177,10 +177,9 @@ impl Builder {
     /// The body's parameters are the fields of all inputs. If the inputs are delayed scalars, so is
     /// the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
-        let delayed = self.delayed_parts(inputs);
-        let inputs = delayed.as_deref().unwrap_or(inputs);
-        let fitted = self.fitted(inputs);
-        let inputs = fitted.as_deref().unwrap_or(inputs);
+        // Arrays of several axes are fitted, and those of one axis may be parts of a stream.
+        let aligned = self.fitted(inputs).or_else(|| self.delayed_parts(inputs));
+        let inputs = aligned.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let params = d.input_types();
@@ -201,10 +200,9 @@ impl Builder {
     ///
     /// A zip of delayed scalars is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
-        let delayed = self.delayed_parts(inputs);
-        let inputs = delayed.as_deref().unwrap_or(inputs);
-        let fitted = self.fitted(inputs);
-        let inputs = fitted.as_deref().unwrap_or(inputs);
+        // Arrays of several axes are fitted, and those of one axis may be parts of a stream.
+        let aligned = self.fitted(inputs).or_else(|| self.delayed_parts(inputs));
+        let inputs = aligned.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let types = d.input_types();

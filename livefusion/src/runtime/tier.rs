@@ -279,19 +279,14 @@ impl TierKernel {
             return;
         }
         let work = slots.work.load(Ordering::Relaxed);
-        let find: fn(&Slots) = if expected >= LONG || work >= LONG_TOGETHER {
-            if slots.requested.swap(true, Ordering::Relaxed) {
-                return;
-            }
-            Slots::compile_c
-        } else if expected.max(work) >= LOOK {
-            if slots.looked.swap(true, Ordering::Relaxed) {
-                return;
-            }
-            Slots::look_for_c
-        } else {
-            return;
+        let (asked, find): (_, fn(&Slots)) = match expected.max(work) {
+            _ if expected >= LONG || work >= LONG_TOGETHER => (&slots.requested, Slots::compile_c),
+            LOOK.. => (&slots.looked, Slots::look_for_c),
+            _ => return,
         };
+        if asked.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let Some(compiler) = COMPILER.get_or_make(start_compiler) else {
             return;
         };

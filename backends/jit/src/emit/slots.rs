@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A loop that carries more values than this has them in the frame: as many as there are registers.
 const REGISTERS: usize = 32;
 
-/// A loop of a tile in pieces has so many of them in registers. It needs others for its own values.
+/// A loop of a tile in pieces keeps so many values of the frame in registers. The others are for its own values.
 const IN_A_LOOP: usize = 12;
 
 /// Offsets in the local part of a `Prefix` group's variable.

@@ -20,6 +20,7 @@ mod text;
 
 use super::engine::Engine;
 use super::in_place::Update;
+use super::parallel::why_in_order;
 use super::program::{CompiledLoop, CompiledProgram};
 use crate::ast::Node;
 use crate::error::Result;
@@ -30,7 +31,7 @@ use crate::stages::Tiled;
 use bytes::{Counting, Moved};
 use calls::Calls;
 use loop_lang::Loop;
-use loop_lang::chunkable::{Why, chunkable};
+use loop_lang::chunkable::Why;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -349,7 +350,7 @@ impl ExplainedLoop {
             traffic: counting.traffic(at),
             unfused,
             recomputed: counting.plan.loops[at].recomputed,
-            in_order: chunkable(&compiled.lowered.program).err(),
+            in_order: why_in_order(&compiled.lowered.program, compiled.kernel.layout()),
             sizing: compiled.lowered.sizing.clone(),
         }
     }

@@ -46,6 +46,7 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use pace::{Pace, Trial};
 use restart::{Found, Restart};
+pub use shape::why_in_order;
 use shape::{ChunkedLoop, FlatLoop, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};

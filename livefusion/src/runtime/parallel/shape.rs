@@ -6,8 +6,8 @@ use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Pass};
 use loop_lang::Loop;
 use loop_lang::chunkable::{
-    Appended, AtChunkEnd, ChunkPlan, Role, appended, arrays_of_sums, chunkable_apart,
-    kept_from_groups,
+    Appended, AtChunkEnd, ChunkPlan, Role, Why, appended, arrays_of_sums, chunkable,
+    chunkable_apart, kept_from_groups,
 };
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind, Var};
@@ -49,6 +49,15 @@ pub struct FlatLoop {
     pub ends_early: bool,
     bound: Atom,
     bound_word: Option<usize>,
+}
+
+/// Returns the reason why a loop's chunks run in order.
+///
+/// None if threads may share them.
+pub fn why_in_order(program: &Loop, layout: &Layout) -> Option<Why> {
+    let why = chunkable(program).err()?;
+    // Threads share sums by key all the same, each in arrays of its own.
+    ChunkedLoop::of(program, layout).is_none().then_some(why)
 }
 
 impl ChunkedLoop {
