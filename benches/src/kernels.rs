@@ -4,10 +4,12 @@ use crate::data::Data;
 use livefusion_backend::Buffer;
 use livefusion_tile::target::Target;
 use loop_lang::types::Ty;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::ptr::null_mut;
 
 /// Specialises `Result` to errors in words.
 pub type Outcome<T> = Result<T, String>;
@@ -183,22 +185,69 @@ impl Outputs {
 
 /// Runs a kernel on fresh memory.
 ///
-/// It is allocated for this call and freed after it.
+/// It is allocated for this call and freed after it. As a careful C programmer would, the call maps
+/// whole huge pages from a quarter of such a page on.
 pub fn run_fresh(variant: &Variant, input: &[Data], room: &Room, n: usize, threads: usize) {
-    let layouts: Vec<Layout> = room
-        .iter()
-        .filter_map(|(ty, len)| Layout::from_size_align((len + SLACK) * ty.size(), 64).ok())
-        .collect();
-    // SAFETY: no layout is empty.
-    let blocks: Vec<*mut u8> = layouts.iter().map(|l| unsafe { alloc(*l) }).collect();
-    if blocks.len() == room.len() && blocks.iter().all(|b| !b.is_null()) {
+    let fresh = |(ty, len): &(Ty, usize)| Fresh::new((len + SLACK) * ty.size());
+    let blocks: Option<Vec<Fresh>> = room.iter().map(fresh).collect();
+    if let Some(blocks) = blocks {
+        let outputs: Vec<*mut u8> = blocks.iter().map(|b| b.base).collect();
         let mut lens = vec![0; room.len()];
-        call(variant, input, &blocks, &mut lens, n, threads);
+        call(variant, input, &outputs, &mut lens, n, threads);
     }
-    for (block, layout) in blocks.into_iter().zip(layouts) {
-        if !block.is_null() {
-            // SAFETY: it was allocated with this layout just now.
-            unsafe { dealloc(block, layout) };
+}
+
+/// The size of a huge page.
+const HUGE: usize = 2 << 20;
+
+/// Holds memory that was not used before.
+struct Fresh {
+    base: *mut u8,
+    layout: Layout,
+    mapped: bool,
+}
+
+impl Fresh {
+    fn new(bytes: usize) -> Option<Fresh> {
+        let mapped = bytes >= HUGE / 4;
+        let layout = match mapped {
+            true => Layout::from_size_align(bytes.next_multiple_of(HUGE), HUGE),
+            false => Layout::from_size_align(bytes, 64),
+        };
+        let layout = layout.ok().filter(|l| l.size() > 0)?;
+        let base = match mapped {
+            true => map(layout.size())?,
+            // SAFETY: the layout is not empty.
+            false => unsafe { alloc(layout) },
+        };
+        let fresh = Fresh {
+            base,
+            layout,
+            mapped,
+        };
+        (!base.is_null()).then_some(fresh)
+    }
+}
+
+/// Maps huge pages, which begin at a multiple of their size where the system can.
+fn map(bytes: usize) -> Option<*mut u8> {
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new private mapping of no file, anywhere; it touches no memory of others.
+    let base = unsafe { mmap_anonymous(null_mut(), bytes, access, MapFlags::PRIVATE) }.ok()?;
+    #[cfg(target_os = "linux")]
+    // SAFETY: advice on the new mapping; it changes no contents.
+    let _ = unsafe { rustix::mm::madvise(base, bytes, rustix::mm::Advice::LinuxHugepage) };
+    Some(base.cast())
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if self.mapped {
+            // SAFETY: the whole of the mapping, which nobody uses any more.
+            let _ = unsafe { munmap(self.base.cast(), self.layout.size()) };
+        } else if !self.base.is_null() {
+            // SAFETY: it was allocated with this layout.
+            unsafe { dealloc(self.base, self.layout) };
         }
     }
 }

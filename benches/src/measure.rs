@@ -13,11 +13,13 @@ pub enum Role {
     Ours(&'static str),
     /// The kernels of such a call, without the rest of it.
     Alone(&'static str),
+    /// livefusion on a backend, with new memory for the results of each call.
+    Kept(&'static str),
     /// Hand-written C that writes to the same memory every time.
     C,
     /// The fastest of these once more. The distance between its two medians is the noise.
     Again,
-    /// The fastest of these with memory allocated for each call.
+    /// The fastest of these with new memory, in huge pages, for each call.
     Fresh,
     /// Hand-written Rust.
     Rust,
@@ -172,7 +174,7 @@ fn is_hopeless(timing: &Timing, all: &[Timing]) -> bool {
     let best = best_c(all).map_or(f64::INFINITY, Timing::median);
     let least = timing.samples.iter().copied().fold(f64::INFINITY, f64::min);
     match timing.role {
-        Role::Ours(_) | Role::Alone(_) | Role::Again | Role::Fresh => false,
+        Role::Ours(_) | Role::Alone(_) | Role::Kept(_) | Role::Again | Role::Fresh => false,
         Role::C => least > 1.25 * best,
         Role::Rust => least > 3.0 * best,
     }

@@ -69,6 +69,7 @@ fn the_program_writes_rows_for_machines() {
             "best_c_ns_per_element",
             "ratio",
             "kernel_ns_per_element",
+            "fresh_ns_per_element",
             "bytes_per_s",
             "peak_bytes",
             "result_bytes",

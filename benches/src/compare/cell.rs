@@ -8,6 +8,7 @@ use crate::data::{Data, Input, Inputs};
 use crate::kernels::{Kernels, Outcome, Outputs, Room, Variant, room, run_fresh};
 use crate::measure::{Contender, Effort, Role, Timing, best_c, once, rounds};
 use crate::memory;
+use livefusion_backend::buffer::recycle;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -114,6 +115,15 @@ impl Setting {
                 parallel: false,
                 run: Box::new(entrant.alone.as_ref()?.again()?),
             })
+        }));
+        contenders.extend(ours.iter().map(|entrant| Contender {
+            name: format!("livefusion, {}, fresh", entrant.backend),
+            role: Role::Kept(entrant.backend),
+            parallel: threads > 1,
+            run: Box::new(|| {
+                drop((entrant.ours.run)());
+                recycle::clear();
+            }),
         }));
         let timings = rounds(&mut contenders, effort);
         self.cell(threads, &timings, &ours)
@@ -233,10 +243,7 @@ impl Setting {
         let result_bytes: u64 = self.reference.iter().map(Data::bytes).sum();
         let bytes = result_bytes + self.input.iter().map(Data::bytes).sum::<u64>();
         let entrant = |backend| ours.iter().find(|e| e.backend == backend);
-        let alone = |backend| {
-            let own = timings.iter().find(|t| t.role == Role::Alone(backend));
-            own.map(per_element)
-        };
+        let own = |role| timings.iter().find(|t| t.role == role).map(per_element);
         let again = timings.iter().find(|t| t.role == Role::Again);
         let mut cell = Cell {
             case: self.case.name,
@@ -255,7 +262,8 @@ impl Setting {
                     n: self.n,
                     threads,
                     ns_per_element: per_element(t),
-                    kernel_ns_per_element: alone(backend),
+                    kernel_ns_per_element: own(Role::Alone(backend)),
+                    fresh_ns_per_element: own(Role::Kept(backend)),
                     best_c_ns_per_element,
                     bytes_per_s: bytes as f64 / (t.median() * 1e-9),
                     peak_bytes: entrant(backend).and_then(|e| e.peak),
@@ -270,7 +278,7 @@ impl Setting {
                     ns_per_element: per_element(t),
                     rounds: t.samples.len(),
                 }),
-                Role::Alone(_) | Role::Again => {}
+                Role::Alone(_) | Role::Kept(_) | Role::Again => {}
             }
         }
         cell

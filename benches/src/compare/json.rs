@@ -52,6 +52,7 @@ fn row(row: &Row) -> Value {
         "best_c_ns_per_element": row.best_c_ns_per_element,
         "ratio": row.ratio(),
         "kernel_ns_per_element": row.kernel_ns_per_element,
+        "fresh_ns_per_element": row.fresh_ns_per_element,
         "bytes_per_s": row.bytes_per_s,
         "peak_bytes": row.peak_bytes,
         "result_bytes": row.result_bytes,

@@ -68,6 +68,8 @@ pub struct Row {
     pub ns_per_element: f64,
     /// The same for the call's kernels alone, at small sizes on one thread.
     pub kernel_ns_per_element: Option<f64>,
+    /// The same for calls whose results get new memory.
+    pub fresh_ns_per_element: Option<f64>,
     /// The same for the fastest C kernel with right results.
     pub best_c_ns_per_element: f64,
     /// The bytes of inputs and results, per second.

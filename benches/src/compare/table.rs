@@ -68,6 +68,7 @@ fn cases(report: &Report) -> Table {
         "kernel alone",
         "ratio",
         "noise",
+        "fresh",
         "C fresh",
         "Rust",
         "GB/s",
@@ -76,7 +77,7 @@ fn cases(report: &Report) -> Table {
         "results, MB",
         "best C is",
     ];
-    let mut table = table(&header, 4..16);
+    let mut table = table(&header, 4..17);
     for cell in &report.cells {
         for row in &cell.rows {
             let roof = report.roofs.iter().find(|r| r.threads == row.threads);
@@ -94,6 +95,7 @@ fn cases(report: &Report) -> Table {
                 row.kernel_ratio()
                     .map_or_else(|| "-".into(), |r| format!("{r:.2}")),
                 format!("{:.1}%", cell.noise * 100.0),
+                row.fresh_ns_per_element.map_or_else(|| "-".into(), number),
                 number(least(cell, |o| o.fresh)),
                 number(least(cell, |o| o.rust)),
                 format!("{:.1}", row.bytes_per_s / 1e9),

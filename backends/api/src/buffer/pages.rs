@@ -12,13 +12,13 @@ use std::ptr::NonNull;
 /// Holds the size of a page, which is the alignment of every block.
 pub const PAGE: usize = 4096;
 
-/// Block size from which huge pages are requested.
-///
-/// A fault on an ordinary page costs some hundred nanoseconds for 4 KiB. A fault on a huge page
-/// costs about fifty microseconds for 2 MiB. A smaller block may touch less memory than that fault
-/// would clear.
+/// The size of a huge page on most machines.
 #[cfg(target_os = "linux")]
-const HUGE: usize = 4 << 20;
+const HUGE: usize = 2 << 20;
+
+/// The memory that a region requests from the system at a time.
+#[cfg(target_os = "linux")]
+const AT_ONCE: usize = 32 << 20;
 
 /// Holds a block of pages, owned exclusively and fully initialised.
 #[derive(Debug)]
@@ -62,12 +62,12 @@ impl Pages {
             let access = ProtFlags::READ | ProtFlags::WRITE;
             mmap_anonymous(std::ptr::null_mut(), bytes, access, MapFlags::PRIVATE)
         };
-        let pages = Pages {
-            base: NonNull::new(base.ok()?.cast())?,
-            bytes,
-        };
-        pages.ask_for_huge();
-        Some(pages)
+        let base = base.ok()?;
+        // SAFETY: advice on the new mapping; it changes no contents. Systems without huge pages
+        // refuse it, which does no harm.
+        let _ = unsafe { madvise(base, bytes, Advice::LinuxHugepage) };
+        let base = NonNull::new(base.cast())?;
+        Some(Pages { base, bytes })
     }
 
     /// Resizes the block to hold `bytes`.
@@ -88,19 +88,49 @@ impl Pages {
             return false;
         };
         (self.base, self.bytes) = (new, bytes);
-        self.ask_for_huge();
         true
     }
 
-    fn ask_for_huge(&self) {
-        if self.bytes >= HUGE {
-            // SAFETY: advice on a mapping that this block owns; it changes no contents. Systems
-            // without huge pages refuse it, which does no harm.
-            let _ = unsafe {
-                let base = self.base.as_ptr().cast();
-                madvise(base, self.bytes, Advice::LinuxHugepage)
-            };
+    /// Cuts a block of `bytes` off the start.
+    ///
+    /// Returns `None` and changes nothing if this block is not longer.
+    fn cut(&mut self, bytes: usize) -> Option<Pages> {
+        let bytes = whole(bytes)?;
+        let left = self.bytes.checked_sub(bytes).filter(|left| *left > 0)?;
+        let base = self.base;
+        // SAFETY: within the mapping, at the boundary of a page. Each part of a mapping can be
+        // unmapped and moved alone.
+        self.base = unsafe { base.add(bytes) };
+        self.bytes = left;
+        Some(Pages { base, bytes })
+    }
+}
+
+/// Cuts blocks from memory in huge pages.
+///
+/// An ordinary page of 4 KiB takes some microseconds at its first touch on a virtual machine. A huge
+/// page takes fifty microseconds for 2 MiB. The huge page at the end of a block also serves the next
+/// block, so short blocks waste no memory.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Default)]
+pub struct Region(Option<Pages>);
+
+#[cfg(target_os = "linux")]
+impl Region {
+    /// Allocates a block of zeros with capacity for `bytes`.
+    ///
+    /// A long block has a mapping of its own, of whole huge pages. Returns `None` if there is no
+    /// memory for it.
+    pub fn block(&mut self, bytes: usize) -> Option<Pages> {
+        if bytes >= AT_ONCE {
+            return Pages::zeroed(bytes.checked_next_multiple_of(HUGE)?);
         }
+        let left = self.0.as_mut().and_then(|left| left.cut(bytes));
+        left.or_else(|| {
+            self.0 = Pages::zeroed(AT_ONCE);
+            self.0.as_mut()?.cut(bytes)
+        })
+        .or_else(|| Pages::zeroed(bytes))
     }
 }
 
@@ -153,5 +183,20 @@ impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout, and nobody uses it any more.
         unsafe { std::alloc::dealloc(self.base.as_ptr(), Self::layout(self.bytes)) };
+    }
+}
+
+/// Allocates each block alone.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug, Default)]
+pub struct Region;
+
+#[cfg(not(target_os = "linux"))]
+impl Region {
+    /// Allocates a block of zeros with capacity for `bytes`.
+    ///
+    /// Returns `None` if there is no memory for it.
+    pub fn block(&mut self, bytes: usize) -> Option<Pages> {
+        Pages::zeroed(bytes)
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! All state is per process. [`clear`] returns all kept memory to the system.
 
-use super::pages::{Pages, whole};
+use super::pages::{Pages, Region, whole};
 use crate::process::PerProcess;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,6 +34,8 @@ struct Pool {
     /// Peak of `used`.
     peak: usize,
     limit: usize,
+    /// The source of new blocks.
+    region: Region,
 }
 
 /// A forked child drops inherited memory: each page would be copied when it is touched.
@@ -95,7 +97,7 @@ pub fn kept() -> usize {
 pub fn clear() {
     let mut pool = pool();
     pool.peak = pool.used;
-    let gone = pool.shed();
+    let gone = (pool.shed(), std::mem::take(&mut pool.region));
     drop(pool);
     drop(gone);
 }
@@ -154,7 +156,7 @@ pub(super) fn take(bytes: usize) -> Option<(Pages, usize)> {
     });
     let (block, dirty) = match recycled {
         Some(found) => found,
-        None => (Pages::zeroed(bytes)?, 0),
+        None => (pool().region.block(bytes)?, 0),
     };
     let gone = pool().uses(block.bytes());
     drop(gone);

@@ -161,6 +161,27 @@ fn memory_of_dropped_arrays_is_used_again() {
     assert!(other.as_slice::<u8>().unwrap().iter().all(|x| *x == 0));
 }
 
+/// A huge page is faulted in at once, so the next block's first page costs nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn short_blocks_share_a_huge_page() {
+    let mut region = pages::Region::default();
+    let [a, b] = [100_000, 70_000].map(|n| region.block(n).unwrap());
+    assert_eq!(
+        b.base(),
+        a.base().map_addr(|at| at.saturating_add(a.bytes()))
+    );
+    assert_eq!(a.bytes() % pages::PAGE, 0);
+    drop(a);
+    // SAFETY: the block is alive, and nobody else knows it.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(b.base().as_ptr(), b.bytes()) };
+    assert!(bytes.iter().all(|x| *x == 0));
+    bytes.fill(7);
+    let long = region.block(100 << 20).unwrap();
+    assert_eq!(long.bytes(), 100 << 20);
+    assert!(bytes.iter().all(|x| *x == 7));
+}
+
 #[test]
 fn buffer_given_back_by_a_filter_grows_again() {
     let _alone = alone();
