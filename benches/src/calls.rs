@@ -191,8 +191,49 @@ pub fn calls() -> Outcome<()> {
     for (name, mut run) in rivals() {
         println!("| {name} |  |  | {:.0} |  |", nanoseconds(&mut run));
     }
+    let engine = Engine::jit();
+    let rates = [1, CROWD].map(|threads| forces_per_second(&engine, threads));
+    let [one, all] = rates;
+    println!(
+        "\n{CROWD} threads force {all:.0} programs of two combinators a second, one thread {one:.0}: {:.2} times.",
+        all / one
+    );
     Ok(())
 }
+
+/// Threads that force programs at the same time.
+const CROWD: usize = 64;
+
+/// Counts the programs of two combinators that threads force on one engine in a second.
+///
+/// Each thread has arrays of its own. The best of five rounds counts.
+fn forces_per_second(engine: &Engine, threads: usize) -> f64 {
+    let round = || {
+        let start = Instant::now();
+        let total: u64 = std::thread::scope(|scope| {
+            let worker = || {
+                let inputs = columns();
+                let mut forces = 0;
+                while start.elapsed() < ROUND {
+                    for _ in 0..BETWEEN_LOOKS {
+                        drop(black_box(dot(inputs.clone()).force_with(engine)));
+                    }
+                    forces += BETWEEN_LOOKS;
+                }
+                forces
+            };
+            let all: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+            all.into_iter().filter_map(|t| t.join().ok()).sum()
+        });
+        total as f64 / start.elapsed().as_secs_f64()
+    };
+    (0..5).map(|_| round()).fold(0.0, f64::max)
+}
+
+/// The time of a round.
+const ROUND: std::time::Duration = std::time::Duration::from_millis(500);
+/// Forces between two looks at the clock.
+const BETWEEN_LOOKS: u64 = 100;
 
 /// Runs a call of the embedded compiler this many times, for valgrind.
 pub fn repeat(at: usize, times: u64) -> Outcome<()> {

@@ -97,10 +97,8 @@ impl Setting {
             .enumerate()
             .min_by_key(|(_, t)| **t)
             .map(|(k, _)| k);
-        if let Some(best) = best.and_then(|k| variants.get(k)) {
-            contenders.push(self.c(best, threads, Role::Again));
-            contenders.push(self.c(best, threads, Role::Fresh));
-        }
+        let best = best.and_then(|k| variants.get(k));
+        contenders.extend(best.map(|best| self.c(best, threads, Role::Again)));
         contenders.extend(rust);
         contenders.extend(ours.iter().map(|entrant| Contender {
             name: format!("livefusion, {}", entrant.backend),
@@ -116,16 +114,22 @@ impl Setting {
                 run: Box::new(entrant.alone.as_ref()?.again()?),
             })
         }));
-        contenders.extend(ours.iter().map(|entrant| Contender {
-            name: format!("livefusion, {}, fresh", entrant.backend),
-            role: Role::Kept(entrant.backend),
-            parallel: threads > 1,
-            run: Box::new(|| {
-                drop((entrant.ours.run)());
-                recycle::clear();
-            }),
-        }));
-        let timings = rounds(&mut contenders, effort);
+        let mut timings = rounds(&mut contenders, effort);
+        // These give the memory back that other calls would use again.
+        let mut fresh: Vec<Contender<'_>> = ours
+            .iter()
+            .map(|entrant| Contender {
+                name: format!("livefusion, {}, fresh", entrant.backend),
+                role: Role::Kept(entrant.backend),
+                parallel: threads > 1,
+                run: Box::new(|| {
+                    drop((entrant.ours.run)());
+                    recycle::clear();
+                }),
+            })
+            .collect();
+        fresh.extend(best.map(|best| self.c(best, threads, Role::Fresh)));
+        timings.extend(rounds(&mut fresh, effort));
         self.cell(threads, &timings, &ours)
     }
 

@@ -12,13 +12,14 @@
 //! ```
 
 use crate::array::{Array, Ix0, Join, Rank};
-use crate::ast::{BodyBuilder, Builder, Node, TermId, show_types};
+use crate::ast::{Builder, Inputs, Node, OperandTerm, operator, show_types};
 use crate::elt::{Bits, Elt, Int, Num, Scalar};
 use crate::error::ErrorKind;
 use crate::exp::{Exp, apply};
 use crate::loc::Loc;
 use loop_lang::op::Op;
 use loop_lang::types::Const;
+use smallvec::SmallVec;
 use std::ops::*;
 use std::sync::Arc;
 
@@ -36,48 +37,31 @@ impl Builder {
     /// Applies an operator to its sides. Arrays are inputs in step. Numbers, and delayed scalars
     /// next to an array, are captured.
     fn applied(self, op: Op, sides: &[OperatorSide<'_>]) -> Arc<Node> {
-        let rank_of = |s: &OperatorSide<'_>| {
-            if let OperatorSide::Array(n) = s {
-                n.rank
-            } else {
-                0
+        let mut arrays = Inputs::new();
+        for side in sides {
+            if let OperatorSide::Array(n) = side {
+                arrays.push((*n).clone());
             }
-        };
-        let rank = sides.iter().map(rank_of).max().unwrap_or(0);
-        let is_input = |n: &Node| n.rank > 0 || rank == 0;
-        let in_step = |s: &OperatorSide<'_>| match s {
-            OperatorSide::Array(n) if is_input(n) => Some((*n).clone()),
-            _ => None,
-        };
-        let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
-        let arrays = sides.iter().filter_map(|s| match s {
-            OperatorSide::Array(n) => Some(*n),
-            OperatorSide::Number(_) => None,
-        });
-        let arrays: Vec<&Arc<Node>> = arrays.collect();
+        }
+        let rank = arrays.iter().map(|n| n.rank).max().unwrap_or(0);
         if let Some(several) = arrays.iter().find(|n| n.types.len() != 1) {
             let (expected, got) = (SCALARS.to_string(), show_types(&several.types));
             let kind = ErrorKind::Malformed { expected, got };
+            let arrays: Vec<&Arc<Node>> = arrays.iter().collect();
             return self.instead(&arrays, (&several.types, rank), kind);
         }
-        let types: Vec<_> = inputs
-            .iter()
-            .flat_map(|n| n.types.iter().copied())
-            .collect();
-        let mut b = BodyBuilder::new(&types);
-        b.locate(Some(self.loc()));
-        let mut params = 0;
-        let mut term = |s: &OperatorSide<'_>| match s {
-            OperatorSide::Array(n) if is_input(n) => {
-                params += 1;
-                b.param(params - 1)
-            }
-            OperatorSide::Array(n) => b.scalar(n, 0),
-            OperatorSide::Number(c) => b.lit(*c),
-        };
-        let args: Vec<TermId> = sides.iter().map(&mut term).collect();
-        let result = b.op(op, &args);
-        self.map(&inputs, b.finish(&[result]))
+        let is_input = |n: &Node| n.rank > 0 || rank == 0;
+        let mut operands: SmallVec<[OperandTerm<'_>; 2]> = SmallVec::new();
+        for side in sides {
+            operands.push(match side {
+                OperatorSide::Array(n) if is_input(n) => OperandTerm::Param(n.types[0]),
+                OperatorSide::Array(n) => OperandTerm::Scalar(n),
+                OperatorSide::Number(c) => OperandTerm::Literal(*c),
+            });
+        }
+        let mut inputs = arrays;
+        inputs.retain(|n| is_input(n));
+        self.map(&inputs, operator(op, &operands, Some(self.loc())))
     }
 }
 

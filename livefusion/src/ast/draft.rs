@@ -184,10 +184,12 @@ impl Draft {
     }
 
     pub(super) fn input_types(&self) -> Types {
-        match self.inputs.as_slice() {
-            [one] => Types::from_slice(&one.types),
-            all => all.iter().flat_map(|n| n.types.iter().copied()).collect(),
+        let mut types = Types::new();
+        for input in &self.inputs {
+            // Shorter than a copy of so few bytes.
+            input.types.iter().for_each(|ty| types.push(*ty));
         }
+        types
     }
 
     /// Checks a body: its own mistakes, those of its captures, its form and its signature.
@@ -223,12 +225,10 @@ impl Draft {
     pub(super) fn fold(&mut self, fold: &Fold, elem: &[Ty]) -> Types {
         let Fold { start, step, style } = fold;
         let first = matches!(style, FoldStyle::First);
-        if !first {
-            self.body(start, "a starting value", &[], None);
-        }
         let state = fold.state(elem);
-        if matches!(style, FoldStyle::Associative) {
-            self.body(start, "a starting value", &[], Some(&state));
+        let start_types = matches!(style, FoldStyle::Associative).then_some(&state[..]);
+        if !first {
+            self.body(start, "a starting value", &[], start_types);
         }
         self.expect(!first || start.results.is_empty(), || {
             ("no starting value".into(), "one".into())

@@ -50,6 +50,7 @@ mod term;
 
 pub(crate) use apart::next_number;
 pub(crate) use body::show_types;
+pub(crate) use body_cache::{OperandTerm, literal, operator};
 pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};

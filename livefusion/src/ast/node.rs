@@ -462,11 +462,12 @@ fn take_links(node: &mut Node, out: &mut Links) {
     if let Some(shape) = node.shape.take() {
         shape.into_delayed(out);
     }
-    for body in node.kind.bodies_mut() {
-        for Capture::Scalar(n) | Capture::Array(n) in std::mem::take(body).into_captures() {
-            out.push(n);
+    node.kind.each_body_mut(|body| {
+        if !body.captures.is_empty() {
+            let captures = std::mem::take(body).into_captures().into_iter();
+            out.extend(captures.map(|(Capture::Scalar(n) | Capture::Array(n))| n));
         }
-    }
+    });
     if let Kind::Generate(len, _) = &mut node.kind
         && let Len::Delayed(n) = std::mem::replace(len, Len::Known(0))
     {

@@ -148,12 +148,10 @@ impl Kind {
         all
     }
 
-    /// Lists its bodies as mutable references, in that order.
-    pub fn bodies_mut(&mut self) -> SmallVec<[&mut Body; 3]> {
-        let mut all = SmallVec::new();
-        let mut body = |_, body| all.push(body);
+    /// Calls a function with each of its bodies, in that order.
+    pub(crate) fn each_body_mut(&mut self, mut each: impl FnMut(&mut Body)) {
+        let mut body = |_, body: &mut Body| each(body);
         walk!(self, [&mut], body, ignore);
-        all
     }
 
     /// Lists its words for keys of graphs, without links and bodies.
@@ -163,6 +161,17 @@ impl Kind {
         let body = |_, _| {};
         walk!(self, [&], body, word);
         words
+    }
+
+    /// Tells whether its words are these.
+    pub(crate) fn has_words(&self, words: &[u64]) -> bool {
+        let mut left = words.iter();
+        let mut same = true;
+        let mut word = |word| same &= left.next() == Some(&word);
+        word(self.facts().code);
+        let body = |_, _| {};
+        walk!(self, [&], body, word);
+        same && left.next().is_none()
     }
 }
 

@@ -4,7 +4,10 @@ use super::moments::Statistic;
 use super::{Along, Axes, Domain, over};
 use crate::array::up_to_first;
 use crate::array::{Array, Dim, Ix0};
-use crate::ast::{Body, BodyBuilder, Builder, Field, Fold, Node, TermId, fits, show_types, trace};
+use crate::ast::{
+    Body, BodyBuilder, Builder, Field, Fold, Node, OperandTerm, TermId, fits, literal, operator,
+    show_types, trace,
+};
 use crate::elt::{Elt, Num};
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, closure};
@@ -451,15 +454,10 @@ pub(crate) fn one(ty: Ty) -> Const {
 
 /// A fold by a single operator, which lowering recognises.
 pub(crate) fn by(op: Op, start: Const) -> Fold {
-    let mut b = BodyBuilder::new(&[]);
-    let value = b.lit(start);
-    Fold::associative(b.finish(&[value]), step_of(op, start.ty))
+    Fold::associative(literal(start), step_of(op, start.ty))
 }
 
 /// A step that is a single operator on numbers of a type.
 pub(crate) fn step_of(op: Op, ty: Ty) -> Body {
-    let mut b = BodyBuilder::new(&[ty, ty]);
-    let args = [b.param(0), b.param(1)];
-    let result = b.op(op, &args);
-    b.finish(&[result])
+    operator(op, &[OperandTerm::Param(ty), OperandTerm::Param(ty)], None)
 }

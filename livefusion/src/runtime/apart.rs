@@ -22,6 +22,10 @@ pub fn run_apart(
     roots: &[Arc<Node>],
     varies: &FxHashSet<*const Node>,
 ) -> Result<()> {
+    // Most graphs have no external parts, and find that out at their roots.
+    if !roots.iter().any(|n| waits(n)) {
+        return Ok(());
+    }
     let shared = CommonWork::below(roots, &|_| false);
     for node in waiting(roots, &shared) {
         if let After::Apart(of, result) = &node.after
@@ -62,7 +66,6 @@ fn waiting<'a>(roots: &'a [Arc<Node>], shared: &'a CommonWork) -> Vec<&'a Arc<No
         return all;
     }
     let mut seen: FxHashSet<*const Node> = FxHashSet::default();
-    // A force of roots that wait for nothing allocates nothing here.
     let first = roots.iter().filter(|n| waits(n));
     let mut stack: Vec<(&Arc<Node>, bool)> = first.map(|n| (n, false)).collect();
     while let Some((node, ready)) = stack.pop() {

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
 use crate::loc::Loc;
 use crate::lower::Lowered;
-use crate::sharing::{self, Graph, KnownLengths};
+use crate::sharing::{self, Graph, KnownLengths, Met};
 use crate::stages;
 use livefusion_backend::process::{self, PerProcess};
 use livefusion_backend::{Backend, CompileError, Growing, Growth, Kernel, Memory};
@@ -619,7 +619,8 @@ pub(super) fn force_kept(
 
 /// Runs the program of nodes, some of which have no value yet.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    if let Some((program, met)) = engine.here().programs.recognise(roots) {
+    let mut met = Met::default();
+    if let Some(program) = engine.here().programs.recognise(roots, &mut met) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);
         let mut bindings = Bindings {

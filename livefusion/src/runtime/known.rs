@@ -52,16 +52,20 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
 }
 
 impl KnownGraphs {
-    /// Returns the program of a graph forced before, with its bindings.
-    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<CompiledProgram>, Met<'a>)> {
-        let of = |known: &KnownGraph| {
-            let met = known.skeleton.recognise(roots)?;
-            let same = known.skeleton.pattern(&met) == known.lengths;
-            same.then(|| (known.program.clone(), met))
+    /// Returns the program of a graph forced before, and collects its bindings.
+    pub fn recognise<'a>(
+        &self,
+        roots: &'a [Arc<Node>],
+        met: &mut Met<'a>,
+    ) -> Option<Arc<CompiledProgram>> {
+        let mut of = |known: &KnownGraph| {
+            known.skeleton.recognise(roots, met)?;
+            let same = known.skeleton.pattern(met) == known.lengths;
+            same.then(|| known.program.clone())
         };
         let found = self
             .by_hint
-            .read(&hint(roots), |known| known.iter().find_map(of));
+            .read(&hint(roots), |known| known.iter().find_map(&mut of));
         found.flatten()
     }
 

@@ -36,10 +36,14 @@ impl KnownPrograms {
         }
     }
 
-    /// Returns the program of a graph forced before, with its bindings.
-    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<CompiledProgram>, Met<'a>)> {
-        let found = self.known.recognise(roots)?;
-        self.cache.touch(&found.0);
+    /// Returns the program of a graph forced before, and collects its bindings.
+    pub fn recognise<'a>(
+        &self,
+        roots: &'a [Arc<Node>],
+        met: &mut Met<'a>,
+    ) -> Option<Arc<CompiledProgram>> {
+        let found = self.known.recognise(roots, met)?;
+        self.cache.touch(&found);
         Some(found)
     }
 

@@ -7,10 +7,10 @@
 //! their constants are equal, too. So the record marks nodes that were unified and nodes that are
 //! only [alike](Skeleton::alike). If that has changed, the graph is not recognised.
 
-use super::key::{kind_words, makes_last, same_leaf, taken_from_scalars};
+use super::key::{makes_last, same_leaf, taken_from_scalars};
 use super::lengths::{self, KnownLengths, Measure, length_pattern, number};
 use super::{BodyConstants, FieldRef, Graph, NodeId, address, links, numbered};
-use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
+use crate::ast::{Body, Kind, Len, Node, Term, Types, Value};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -87,11 +87,12 @@ enum Identity {
 }
 
 /// Holds the variable properties of a recognised graph.
+#[derive(Default)]
 pub struct Met<'a> {
     /// The AST node of each id.
-    pub nodes: Vec<&'a Arc<Node>>,
+    pub nodes: SmallVec<[&'a Arc<Node>; 16]>,
     /// Values of the constants that are parameters.
-    pub constants: Vec<Const>,
+    pub constants: SmallVec<[Const; 8]>,
     /// The known lengths, in the order of their nodes.
     pub lengths: SmallVec<[u64; 8]>,
 }
@@ -129,19 +130,24 @@ impl Skeleton {
         })
     }
 
-    /// Recognises a graph with the same key and returns its values.
+    /// Recognises a graph with the same key, and collects its values.
     ///
     /// None if recovery might give another key.
-    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<Met<'a>> {
+    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>], met: &mut Met<'a>) -> Option<()> {
+        met.nodes.clear();
+        met.nodes.resize(self.nodes, roots.first()?);
+        met.constants.clear();
+        met.constants.resize(self.constants, Const::zero(Ty::Bool));
+        met.lengths.clear();
+        met.lengths.resize(self.lengths, 0);
         let mut walk = Walk {
-            met: Met {
-                nodes: vec![roots.first()?; self.nodes],
-                constants: vec![Const::zero(Ty::Bool); self.constants],
-                lengths: SmallVec::from_elem(0, self.lengths),
-            },
-            stack: roots.iter().rev().collect(),
+            met,
+            stack: SmallVec::new(),
             doubles: SmallVec::new(),
         };
+        for root in roots.iter().rev() {
+            walk.stack.push(root);
+        }
         let mut seen: SmallVec<[&Arc<Node>; 32]> = SmallVec::new();
         for step in &self.steps {
             let node = walk.stack.pop()?;
@@ -161,9 +167,9 @@ impl Skeleton {
         } = walk;
         let fixed = self.fixed.iter();
         let mut fixed = fixed.map(|(slot, c)| met.constants.get(*slot) == Some(c));
-        let same = doubles.iter().all(|d| d.is_same(&met)) && fixed.all(|same| same);
-        let apart = self.alike.iter().all(|family| differ(family, &met));
-        (stack.is_empty() && same && apart).then_some(met)
+        let same = doubles.iter().all(|d| d.is_same(met)) && fixed.all(|same| same);
+        let apart = self.alike.iter().all(|family| differ(family, met));
+        (stack.is_empty() && same && apart).then_some(())
     }
 
     /// Returns the equality pattern of a recognised graph's lengths.
@@ -194,7 +200,7 @@ impl Expected {
             Kind::Custom(_) | Kind::Input(_) => return None,
             _ if entry.leaf && !absorbed => None,
             kind => Some(Computed {
-                kind: kind_words(kind),
+                kind: kind.words(),
                 inputs: node.inputs.len(),
                 bodies: kind
                     .bodies()
@@ -283,8 +289,8 @@ fn without_captures(body: &Body) -> Body {
     body
 }
 
-struct Walk<'a> {
-    met: Met<'a>,
+struct Walk<'a, 'm> {
+    met: &'m mut Met<'a>,
     stack: SmallVec<[&'a Arc<Node>; 32]>,
     doubles: SmallVec<[Double<'a>; 4]>,
 }
@@ -296,7 +302,7 @@ enum Double<'a> {
     Length(usize, u64),
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     /// Matches a node; none if it differs.
     fn meet(&mut self, node: &'a Arc<Node>, expected: &Expected) -> Option<()> {
         let fits = node.error.is_none()
@@ -329,7 +335,7 @@ impl<'a> Walk<'a> {
     }
 
     fn computed(&mut self, node: &'a Arc<Node>, computed: &Computed, kept: bool) -> Option<()> {
-        if node.inputs.len() != computed.inputs || kind_words(&node.kind) != computed.kind {
+        if node.inputs.len() != computed.inputs || !node.kind.has_words(&computed.kind) {
             return None;
         }
         if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
@@ -349,9 +355,13 @@ impl<'a> Walk<'a> {
             if !like.next()?.matches(body, found) {
                 return None;
             }
-            stack.extend(body.captures.iter().rev().map(Capture::node));
+            for capture in body.captures.iter().rev() {
+                stack.push(capture.node());
+            }
         }
-        stack.extend(node.inputs.iter().rev());
+        for input in node.inputs.iter().rev() {
+            stack.push(input);
+        }
         Some(())
     }
 }
