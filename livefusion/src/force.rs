@@ -8,7 +8,11 @@ use crate::loc::Loc;
 use crate::manifest::{IntoIter, Manifest};
 use crate::runtime::{Engine, Explanation, force_at};
 use livefusion_backend::Buffer;
+use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Holds arrays that results may be written into, the columns of each.
+pub type Spare = SmallVec<[Vec<Arc<Buffer>>; 4]>;
 
 /// Describes values that can be forced.
 ///
@@ -36,10 +40,11 @@ pub trait Force {
     fn nodes(&self, out: &mut Vec<Arc<Node>>);
     /// Takes their values, in the same order.
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out>;
-    /// Appends the arrays of old results for each node, in the same order.
+    /// Moves the arrays of old results out, and appends them for each node, in the same order.
     ///
-    /// New results may be written there. A node without an old result gets no arrays.
-    fn give(&self, out: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>);
+    /// New results may be written there. A node without an old result gets no arrays. The old
+    /// results must be replaced.
+    fn give(&self, out: Option<&mut Self::Out>, arrays: &mut Spare);
 
     /// Computes the results on the default engine.
     ///
@@ -105,7 +110,7 @@ impl<T: Elt, D: Rank> Force for Array<T, D> {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<D::Out<T>> {
         D::take(self.node(), values)
     }
-    fn give(&self, out: Option<D::Out<T>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+    fn give(&self, out: Option<&mut D::Out<T>>, arrays: &mut Spare) {
         arrays.push(out.map_or_else(Vec::new, D::columns));
         arrays.extend(delayed_axes(self.node()).map(|_| Vec::new()));
     }
@@ -119,7 +124,7 @@ impl<F: Force + ?Sized> Force for &F {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<F::Out> {
         (**self).take(values)
     }
-    fn give(&self, out: Option<F::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+    fn give(&self, out: Option<&mut F::Out>, arrays: &mut Spare) {
         (**self).give(out, arrays);
     }
 }
@@ -132,7 +137,7 @@ impl<F: Force> Force for [F] {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
         self.iter().map(|f| f.take(values)).collect()
     }
-    fn give(&self, out: Option<Vec<F::Out>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+    fn give(&self, out: Option<&mut Vec<F::Out>>, arrays: &mut Spare) {
         let mut out = out.into_iter().flatten();
         self.iter().for_each(|f| f.give(out.next(), arrays));
     }
@@ -148,7 +153,7 @@ macro_rules! sequences {
             fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
                 self.as_slice().take(values)
             }
-            fn give(&self, out: Option<Vec<F::Out>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+            fn give(&self, out: Option<&mut Vec<F::Out>>, arrays: &mut Spare) {
                 self.as_slice().give(out, arrays);
             }
         }
@@ -170,10 +175,10 @@ macro_rules! tuples {
             fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out> {
                 Ok(($(self.$i.take(values)?,)*))
             }
-            fn give(&self, given: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
-                let mut out = ($(None::<$F::Out>,)*);
+            fn give(&self, given: Option<&mut Self::Out>, arrays: &mut Spare) {
+                let mut out = ($(None::<&mut $F::Out>,)*);
                 if let Some(given) = given {
-                    out = ($(Some(given.$i),)*);
+                    out = ($(Some(&mut given.$i),)*);
                 }
                 $(self.$i.give(out.$i, arrays);)*
             }

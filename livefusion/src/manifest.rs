@@ -78,7 +78,8 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         columns: Vec<Arc<Buffer>>,
         shape: Option<D::Counts>,
     ) -> Result<Manifest<T, D>> {
-        let (want, got): (_, Types) = (types_of::<T>(), columns.iter().map(|c| c.ty()).collect());
+        let want = types_of::<T>();
+        let got = columns.iter().map(|c| c.ty());
         let fail = |kind| {
             Err(Error {
                 combinator: "manifest",
@@ -88,7 +89,8 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
                 kind,
             })
         };
-        if want != got {
+        if !got.clone().eq(want.iter().copied()) {
+            let got: Types = got.collect();
             let [expected, got] = [&want, &got].map(|t| crate::ast::show_types(t));
             return fail(ErrorKind::Malformed { expected, got });
         }
@@ -231,9 +233,9 @@ impl<T: Elt, D: Dim> Manifest<T, D> {
         &self.columns
     }
 
-    /// Consumes the array and returns its buffers.
-    pub(crate) fn into_columns(self) -> Vec<Arc<Buffer>> {
-        self.columns
+    /// Moves the buffers out. The array must then be replaced.
+    pub(crate) fn take_columns(&mut self) -> Vec<Arc<Buffer>> {
+        std::mem::take(&mut self.columns)
     }
 }
 

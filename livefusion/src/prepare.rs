@@ -1,11 +1,11 @@
 //! Prepared programs: traced and compiled once, called many times.
 
 use crate::array::{Array, Ix0, IxDyn, Rank};
-use crate::ast::{Axis, Builder, Node, Shape, Value};
+use crate::ast::{Axis, Builder, Node, Shape, Value, Values};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
-use crate::force::Force;
+use crate::force::{Force, Spare};
 use crate::loc::Loc;
 use crate::runtime::{Engine, Explanation, Prepared, force_nodes};
 use crate::segmented::{Segmented, Segments};
@@ -136,22 +136,27 @@ impl<I: Inputs, O: Force> Program<I, O> {
     /// An error while inputs are computed, or an error of the backend.
     #[track_caller]
     pub fn explain(&self, inputs: impl Arguments<I>) -> Result<Explanation> {
-        self.prepared.explain(&values(&inputs.held())?)
+        let (held, mut inputs) = (inputs.held(), SmallVec::new());
+        values(&held, &mut inputs)?;
+        self.prepared.explain(&inputs)
     }
 
     #[track_caller]
     fn run(&self, inputs: impl Arguments<I>, spare: &mut [Vec<Arc<Buffer>>]) -> Result<O::Out> {
-        let held = inputs.held();
-        let results = self.prepared.call(&values(&held)?, spare)?;
-        self.output.take(&mut results.into_iter())
+        let (held, mut inputs) = (inputs.held(), SmallVec::new());
+        values(&held, &mut inputs)?;
+        let mut results = Values::new();
+        // The types of the program say that the inputs have the right ones.
+        self.prepared.run(&mut [], &inputs, spare, &mut results)?;
+        self.output.take(&mut results.drain(..))
     }
 }
 
-/// Returns the values of inputs. Delayed inputs are computed first.
-fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
+/// Appends the values of inputs. Delayed inputs are computed first.
+fn values<'a>(inputs: &'a impl Held, values: &mut SmallVec<[&'a Value; 8]>) -> Result<()> {
     let mut nodes = Given::new();
     inputs.given(&mut nodes);
-    values_of_nodes(nodes)
+    values_of_nodes(&nodes, values)
 }
 
 /// Returns the arguments of an untyped [`Prepared`] program.
@@ -180,31 +185,32 @@ fn values(inputs: &impl Held) -> Result<SmallVec<[&Value; 8]>> {
 pub fn values_of<'a>(
     inputs: impl IntoIterator<Item = &'a Arc<Node>>,
 ) -> Result<SmallVec<[&'a Value; 8]>> {
-    values_of_nodes(inputs.into_iter().collect())
+    let (nodes, mut values) = (inputs.into_iter().collect::<Given<'a>>(), SmallVec::new());
+    values_of_nodes(&nodes, &mut values)?;
+    Ok(values)
 }
 
-fn values_of_nodes(nodes: Given<'_>) -> Result<SmallVec<[&Value; 8]>> {
-    let mut values = SmallVec::new();
-    for node in &nodes {
+fn values_of_nodes<'a>(nodes: &Given<'a>, values: &mut SmallVec<[&'a Value; 8]>) -> Result<()> {
+    for node in nodes {
         let axes = node.shape.as_ref().map_or(&[][..], Shape::axes);
         let Some(value) = node.value.get() else {
-            return computed(nodes);
+            return computed(nodes, values);
         };
         values.push(value);
         for axis in axes {
             let Some(value) = axis.node().value.get() else {
-                return computed(nodes);
+                return computed(nodes, values);
             };
             values.push(value);
         }
     }
-    Ok(values)
+    Ok(())
 }
 
-/// Returns the values of inputs, some of which are delayed.
+/// Puts in the values of inputs, some of which are delayed.
 #[cold]
-fn computed(nodes: Given<'_>) -> Result<SmallVec<[&Value; 8]>> {
-    let nodes: Given<'_> = nodes.into_iter().flat_map(parts).collect();
+fn computed<'a>(nodes: &Given<'a>, values: &mut SmallVec<[&'a Value; 8]>) -> Result<()> {
+    let nodes: Given<'a> = nodes.iter().copied().flat_map(parts).collect();
     let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
     for node in nodes.iter().filter(is_missing) {
         if let Some(value) = node.literal() {
@@ -216,10 +222,11 @@ fn computed(nodes: Given<'_>) -> Result<SmallVec<[&Value; 8]>> {
         let missing: Vec<Arc<Node>> = nodes.iter().filter(is_missing).cloned().cloned().collect();
         force_nodes(Engine::default_engine(), &missing)?;
     }
-    let values = nodes
-        .into_iter()
-        .map(|n| n.value.get().ok_or_else(no_value));
-    values.collect()
+    values.clear();
+    for node in nodes {
+        values.push(node.value.get().ok_or_else(no_value)?);
+    }
+    Ok(())
 }
 
 impl<I: Inputs, O: Force> Program<I, O>
@@ -229,7 +236,8 @@ where
     /// Works as [`call`](Program::call), but reuses the memory of old results.
     ///
     /// An old result array is overwritten if it is uniquely owned and has enough capacity. Nothing
-    /// is allocated then, and each call touches the same memory. Otherwise the array is freed, and
+    /// is allocated then, and each call touches the same memory. An input, a clone or another array
+    /// that refers to it keeps its elements. Its old length does not matter. Otherwise the array is freed, and
     /// a new one is allocated with capacity for the most elements that the loop may give. For a
     /// filter these are all its inputs. The array keeps this capacity, however few elements there
     /// are. (`out = call(..)` needs memory for the old results and the new ones at once, and a
@@ -251,10 +259,22 @@ where
     /// As for [`call`](Program::call); `out` is empty then.
     #[track_caller]
     pub fn call_into(&self, inputs: impl Arguments<I>, out: &mut O::Out) -> Result<()> {
-        let mut spare = Vec::new();
-        self.output.give(Some(std::mem::take(out)), &mut spare);
-        *out = self.run(inputs, &mut spare)?;
+        let mut spare = Spare::new();
+        self.output.give(Some(out), &mut spare);
+        let out = Emptied(out);
+        let results = self.run(inputs, &mut spare)?;
+        *out.0 = results;
+        std::mem::forget(out);
         Ok(())
+    }
+}
+
+/// Results without columns, which are made empty unless a call replaces them.
+struct Emptied<'o, O: Default>(&'o mut O);
+
+impl<O: Default> Drop for Emptied<'_, O> {
+    fn drop(&mut self) {
+        *self.0 = O::default();
     }
 }
 

@@ -12,6 +12,7 @@ mod arguments;
 mod begin_short;
 mod by_index;
 mod call_into;
+mod calls;
 mod clustering;
 mod co_consumers;
 mod comparisons;

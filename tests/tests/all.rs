@@ -25,6 +25,7 @@ mod machines;
 mod mutants;
 mod parallel;
 mod parts;
+mod prepared;
 mod quantiles;
 mod recognised;
 mod schedules;

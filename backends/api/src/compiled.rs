@@ -16,10 +16,12 @@ use std::sync::atomic::AtomicBool;
 /// An upper bound on the steps of any run. It keeps sums in compiled code from wrapping.
 const MAX_STEPS: u64 = 1 << 62;
 
+/// Parameters without an allocation.
+const INPUTS: usize = 16;
 /// Scalar parameters as words, by parameter.
-type Scalars = SmallVec<[u64; 24]>;
+type Scalars = SmallVec<[u64; INPUTS]>;
 /// Array parameters, by parameter.
-type Inputs = SmallVec<[Array; 24]>;
+type Inputs = SmallVec<[Array; INPUTS]>;
 
 /// The source of a result.
 enum Returned {
@@ -96,7 +98,12 @@ impl Compiled {
         if let Err(why) = self.check_frame(frame) {
             return Outcome::BadArgs(why);
         }
-        let (mut scalars, mut inputs) = (Scalars::new(), Inputs::new());
+        let count = self.params.len();
+        let mut scalars: Scalars = zeros(count);
+        let mut inputs: Inputs = match count <= INPUTS {
+            true => SmallVec::from_buf_and_len([NO_ARRAY; INPUTS], count),
+            false => SmallVec::from_elem(NO_ARRAY, count),
+        };
         if !self.bind(args, &mut scalars, &mut inputs) {
             let why = check_args(&self.program, args).err();
             return Outcome::BadArgs(why.unwrap_or_else(|| "these arguments do not fit".into()));
@@ -108,12 +115,12 @@ impl Compiled {
             Ok(entry) => entry,
             Err(e) => return Outcome::BadArgs(format!("no summary pass: {e}")),
         };
-        let mut views = SmallVec::new();
-        for array in &mut frame.arrays {
-            views.push(array.as_mut().map_or(NO_ARRAY, view_of));
-        }
         let mut results: SmallVec<[u64; 8]> = zeros(self.returned.len());
-        let mut scratch: SmallVec<[u64; 64]> = zeros(self.scratch_words);
+        // Passes write it before they read it.
+        let mut scratch: SmallVec<[u64; 64]> = SmallVec::new();
+        if self.scratch_words > scratch.capacity() {
+            scratch.reserve(self.scratch_words);
+        }
         let mut run = Run {
             words: frame.words.as_mut_ptr(),
             budget: steps.min(MAX_STEPS),
@@ -135,16 +142,26 @@ impl Compiled {
                 memory: &mut frame.memory,
                 growth: &mut frame.growth,
                 refused: None,
-                views,
+                views: SmallVec::new(),
             },
         };
+        for array in &mut *run.callbacks.arrays {
+            let view = array.as_mut().map_or(NO_ARRAY, view_of);
+            run.callbacks.views.push(view);
+        }
         // The views must not move until the call is over.
         run.made = run.callbacks.views.as_mut_ptr();
         // SAFETY: the arguments and the frame were checked against the loop that the code was
         // compiled from, as the caller promises.
         let code = unsafe { entry((&raw mut run).cast()) };
-        let Callbacks { views, refused, .. } = run.callbacks;
-        for (array, view) in frame.arrays.iter_mut().zip(&views) {
+        let Callbacks {
+            arrays,
+            views,
+            refused,
+            ..
+        } = &mut run.callbacks;
+        let refused = *refused;
+        for (array, view) in arrays.iter_mut().zip(views) {
             if let Some(b) = array {
                 b.truncate(view.length as usize);
             }
@@ -178,15 +195,15 @@ impl Compiled {
     }
 
     /// Stores the arguments for compiled code. Returns whether their types match the parameters.
-    fn bind(&self, args: &[Arg<'_>], scalars: &mut Scalars, inputs: &mut Inputs) -> bool {
-        for (want, arg) in self.params.iter().zip(args) {
-            let (scalar, array) = match (want, arg) {
-                (Type::Scalar(ty), Arg::Scalar(c)) if c.ty == *ty => (c.bits, NO_ARRAY),
-                (Type::Array(ty), Arg::Array(view)) if view.ty() == *ty => (0, input(*view)),
+    #[inline]
+    fn bind(&self, args: &[Arg<'_>], scalars: &mut [u64], inputs: &mut [Array]) -> bool {
+        let places = scalars.iter_mut().zip(inputs);
+        for ((want, arg), (scalar, array)) in self.params.iter().zip(args).zip(places) {
+            match (want, arg) {
+                (Type::Scalar(ty), Arg::Scalar(c)) if c.ty == *ty => *scalar = c.bits,
+                (Type::Array(ty), Arg::Array(view)) if view.ty() == *ty => *array = input(*view),
                 _ => return false,
-            };
-            scalars.push(scalar);
-            inputs.push(array);
+            }
         }
         args.len() == self.params.len()
     }
@@ -297,6 +314,7 @@ impl<E> Passes<E> {
     /// Returns a pass.
     ///
     /// `compile` compiles the summary of a level.
+    #[inline]
     pub fn get(
         &self,
         pass: Pass,

@@ -55,19 +55,30 @@ pub struct Frame<'m> {
 impl<'m> Frame<'m> {
     /// Creates a frame before `init`.
     pub fn new(layout: &Layout) -> Frame<'m> {
-        let mut arrays = SmallVec::with_capacity(layout.arrays.len());
-        layout.arrays.iter().for_each(|_| arrays.push(None));
-        Frame {
-            words: crate::compiled::zeros(layout.words),
-            arrays,
-            given: Vec::new(),
-            spare: Spare::default(),
-            maker: None,
-            results: SmallVec::new(),
-            memory: Memory::default(),
-            growth: Growth::default(),
-            stop: None,
+        let mut frame = Frame::default();
+        frame.reset(layout);
+        frame
+    }
+
+    /// Returns to the state before `init`.
+    ///
+    /// Drops all arrays. Keeps the memory of the words.
+    pub fn reset(&mut self, layout: &Layout) {
+        match self.words.len() == layout.words {
+            true => self.words.fill(0),
+            false => self.words = crate::compiled::zeros(layout.words),
         }
+        self.arrays.iter_mut().for_each(|array| *array = None);
+        if self.arrays.len() != layout.arrays.len() {
+            self.arrays.resize_with(layout.arrays.len(), || None);
+        }
+        self.given.clear();
+        self.spare.clear();
+        self.maker = None;
+        self.results.clear();
+        self.memory = Memory::default();
+        self.growth.clear();
+        self.stop = None;
     }
 
     /// Makes an array for a slot, through the frame's [`Maker`] if it has one.
@@ -144,13 +155,9 @@ impl<'m> Frame<'m> {
             Some(Frame {
                 words: this.words.clone(),
                 arrays,
-                given: Vec::new(),
-                spare: Spare::default(),
-                maker: None,
-                results: SmallVec::new(),
                 memory,
-                growth: Growth::default(),
                 stop: this.stop,
+                ..Frame::default()
             })
         };
         (0..frames).map(frame).collect()

@@ -65,11 +65,26 @@ impl Growth {
         }
     }
 
+    /// Forgets all arrays.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.may = None;
+        self.short.clear();
+        self.grown = 0;
+    }
+
     fn may(&self) -> &[Growing] {
         self.may.as_deref().unwrap_or_default()
     }
 
+    /// Returns whether some array may begin short.
+    #[inline]
+    pub fn may_be_on(&self) -> bool {
+        self.may.is_some()
+    }
+
     /// Returns how often an array grew.
+    #[inline]
     pub fn grown(&self) -> u64 {
         self.grown
     }
@@ -80,6 +95,7 @@ impl Growth {
     }
 
     /// Returns the combinators whose arrays began short.
+    #[inline]
     pub fn makers(&self) -> impl Iterator<Item = CombId> {
         self.short.iter().map(|short| short.of.comb)
     }

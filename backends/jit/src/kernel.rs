@@ -96,7 +96,7 @@ impl Kernel for JitKernel {
         let before = steps_taken(frame);
         let outcome = self.run_form(true, pass, steps, frame, args);
         let taken = steps_taken(frame).saturating_sub(before);
-        if outcome != Outcome::Paused || taken >= steps {
+        if !matches!(outcome, Outcome::Paused) || taken >= steps {
             return outcome;
         }
         self.run_form(false, pass, steps - taken, frame, args)

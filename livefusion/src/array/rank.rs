@@ -43,8 +43,8 @@ pub trait Rank:
     }
     /// Takes the computed values of a node: its elements, then the lengths of its delayed axes.
     fn take<T: Elt>(node: &Node, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out<T>>;
-    /// Returns the arrays of a result: a column per field, or none for a value.
-    fn columns<T: Elt>(out: Self::Out<T>) -> Vec<Arc<Buffer>>;
+    /// Moves the arrays of a result out: a column per field, or none for a value.
+    fn columns<T: Elt>(out: &mut Self::Out<T>) -> Vec<Arc<Buffer>>;
 }
 
 /// Gives the rank of an operator's result.
@@ -118,7 +118,7 @@ impl Rank for Ix0 {
             _ => Err(wrong("a scalar", "an array")),
         }
     }
-    fn columns<T: Elt>(_: T) -> Vec<Arc<Buffer>> {
+    fn columns<T: Elt>(_: &mut T) -> Vec<Arc<Buffer>> {
         Vec::new()
     }
 }
@@ -157,8 +157,8 @@ macro_rules! ranks {
             ) -> Result<Manifest<T, $D>> {
                 manifest(node, values)
             }
-            fn columns<T: Elt>(out: Manifest<T, $D>) -> Vec<Arc<Buffer>> {
-                out.into_columns()
+            fn columns<T: Elt>(out: &mut Manifest<T, $D>) -> Vec<Arc<Buffer>> {
+                out.take_columns()
             }
         }
 
@@ -244,8 +244,8 @@ impl Rank for IxDyn {
     ) -> Result<Manifest<T, IxDyn>> {
         manifest(node, values)
     }
-    fn columns<T: Elt>(out: Manifest<T, IxDyn>) -> Vec<Arc<Buffer>> {
-        out.into_columns()
+    fn columns<T: Elt>(out: &mut Manifest<T, IxDyn>) -> Vec<Arc<Buffer>> {
+        out.take_columns()
     }
 }
 

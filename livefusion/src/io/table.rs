@@ -8,7 +8,7 @@ use super::value::Type;
 use crate::array::{Array, Ix1, Ix2};
 use crate::ast::Node;
 use crate::elt::{Scalar, collected};
-use crate::force::Force;
+use crate::force::{Force, Spare};
 use crate::segmented::{Segmented, Segments};
 use livefusion_backend::{Buffer, Prim};
 use std::fmt;
@@ -72,9 +72,9 @@ impl Table {
             let got = format!("rank {}", odd.rank);
             return Err(wrong(ErrorKind::malformed("arrays of rank 1", got)));
         }
-        let results = arrays.force().map_err(|e| wrong(e.into()))?;
-        let mut columns = Vec::new();
-        arrays.give(Some(results), &mut columns);
+        let mut results = arrays.force().map_err(|e| wrong(e.into()))?;
+        let mut columns = Spare::new();
+        arrays.give(Some(&mut results), &mut columns);
         let columns: Vec<_> = columns.into_iter().flatten().collect();
         if names.len() != columns.len() {
             let expected = format!("{} names, one for each column", columns.len());
@@ -399,7 +399,7 @@ impl Table {
     ) -> Result<Table> {
         let name = name.into();
         let forced = (array, valid).force();
-        let (values, there) = forced.map_err(|e| self.fault(&name, e.into()))?;
+        let (mut values, there) = forced.map_err(|e| self.fault(&name, e.into()))?;
         let fetched = values.fetch().and_then(|()| there.fetch());
         fetched.map_err(|e| self.fault(&name, e.into()))?;
         if values.len() != there.len() {
@@ -410,7 +410,7 @@ impl Table {
         let missing = there.iter().filter(|there| !**there).count();
         let node = Array::from(there).node().clone();
         let column = Column {
-            data: Data::Scalars(values.into_columns().swap_remove(0)),
+            data: Data::Scalars(values.take_columns().swap_remove(0)),
             valid: (missing > 0).then_some(Valid { node, missing }),
         };
         self.put(name, column)

@@ -67,6 +67,7 @@ pub struct There<'g> {
 
 impl There<'_> {
     /// Returns the value at a place.
+    #[inline]
     pub fn get(&self, place: usize) -> Option<&Value> {
         let Some(place) = place.checked_sub(self.own.len()) else {
             return self.own.get(place);
@@ -94,6 +95,7 @@ impl There<'_> {
 }
 
 impl InputPlaces<'_> {
+    #[inline]
     fn get(&self, number: u32) -> Option<&Value> {
         self.there.get(*self.places.get(number as usize)?)
     }
@@ -117,7 +119,7 @@ impl<'g> Bindings<'g> {
     fn give(&mut self, number: u32, field: u32) -> Option<Buffer> {
         let place = *self.inputs.places.get(number as usize)?;
         match self.inputs.there.get_mut(place)? {
-            Value::Array(fields) => taken_out(fields.get_mut(field as usize)?),
+            Value::Array(fields) => taken_out(Arc::get_mut(fields.get_mut(field as usize)?)?),
             Value::Scalar(_) => None,
         }
     }
@@ -239,9 +241,37 @@ pub type Args<'a> = SmallVec<[Arg<'a>; 24]>;
 /// A result of a loop.
 enum LoopResult {
     Scalar(Const),
-    Array(Arc<Buffer>),
+    Array(Buffer),
+    /// An array that is also a column of a root.
+    Shared(Arc<Buffer>),
     /// An array of this type and length whose memory was given up.
     Gone(Ty, usize),
+}
+
+impl LoopResult {
+    /// Returns a shared reference to an array.
+    ///
+    /// The array moves to the `old` one's place if nobody else refers to that.
+    fn shared(&mut self, old: Option<&mut Arc<Buffer>>) -> Option<Arc<Buffer>> {
+        if let LoopResult::Array(array) = self {
+            let none = Buffer::empty(array.ty());
+            let array = std::mem::replace(array, none);
+            *self = LoopResult::Shared(match old {
+                Some(old) => match Arc::get_mut(old) {
+                    Some(place) => {
+                        *place = array;
+                        old.clone()
+                    }
+                    None => Arc::new(array),
+                },
+                None => Arc::new(array),
+            });
+        }
+        match self {
+            LoopResult::Shared(array) => Some(array.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// Replaces a size that was not counted.
@@ -271,30 +301,29 @@ impl Store {
         args: &mut Args<'a>,
     ) -> Result<()> {
         for from in params {
-            args.push(match *from {
-                Origin::Size(k) => Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)),
-                from => self.arg(b, from, far)?.ok_or_else(|| unbound(b, from))?,
-            });
+            let array = match *from {
+                Origin::Known(at) if at < b.lengths.len() => {
+                    args.push(Arg::Scalar(Const::u64(b.lengths[at])));
+                    continue;
+                }
+                Origin::Size(k) => {
+                    args.push(Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)));
+                    continue;
+                }
+                Origin::Made(at) => match self.made.get(at) {
+                    Some(LoopResult::Array(array)) => Some(array),
+                    Some(LoopResult::Shared(array)) => Some(&**array),
+                    _ => None,
+                },
+                from => outside(b, from).map(|array| &**array),
+            };
+            match array {
+                Some(array) if far => args.push(Arg::Far(array)),
+                Some(array) => args.push(Arg::Array(here(array)?.view())),
+                None => args.push(self.scalar(b, *from).ok_or_else(|| unbound(b, *from))?),
+            }
         }
         Ok(())
-    }
-
-    /// Returns the value of an origin.
-    fn arg<'a>(&'a self, b: &'a Bindings<'_>, from: Origin, far: bool) -> Result<Option<Arg<'a>>> {
-        let array = match from {
-            Origin::Made(at) => match self.made.get(at) {
-                Some(LoopResult::Array(array)) => Some(array),
-                _ => None,
-            },
-            Origin::Leaf((id, field)) => array_of(b.leaf(id), field),
-            Origin::Input((_, field), number) => array_of(b.inputs.get(number), field),
-            _ => None,
-        };
-        Ok(match array {
-            Some(array) if far => Some(Arg::Far(array)),
-            Some(array) => Some(Arg::Array(here(array)?.view())),
-            None => self.scalar(b, from),
-        })
     }
 
     /// Returns the scalar of an origin. An array that is gone gives an empty view.
@@ -304,10 +333,11 @@ impl Store {
             Origin::Made(at) => match self.made.get(at)? {
                 LoopResult::Scalar(c) => Some(Arg::Scalar(*c)),
                 LoopResult::Gone(ty, _) => Some(Arg::Array(View::empty(*ty))),
-                LoopResult::Array(_) => None,
+                LoopResult::Array(_) | LoopResult::Shared(_) => None,
             },
             Origin::LengthOf(at) => match self.made.get(at)? {
                 LoopResult::Array(array) => Some(length(array.len())),
+                LoopResult::Shared(array) => Some(length(array.len())),
                 LoopResult::Gone(_, len) => Some(length(*len)),
                 LoopResult::Scalar(_) => None,
             },
@@ -323,46 +353,54 @@ impl Store {
         }
     }
 
-    /// Returns a shared reference to the array of an origin.
-    fn array(&self, b: &Bindings<'_>, from: Origin) -> Option<Arc<Buffer>> {
-        match from {
-            Origin::Made(at) => match self.made.get(at)? {
-                LoopResult::Array(array) => Some(array.clone()),
-                _ => None,
-            },
-            Origin::Leaf((id, field)) => array_of(b.leaf(id), field).cloned(),
-            Origin::Input((_, field), number) => array_of(b.inputs.get(number), field).cloned(),
-            _ => None,
+    /// Replaces old columns by those of a root.
+    pub fn columns(
+        &mut self,
+        b: &Bindings<'_>,
+        fields: &[Origin],
+        columns: &mut Vec<Arc<Buffer>>,
+    ) -> Result<()> {
+        columns.truncate(fields.len());
+        for (k, from) in fields.iter().enumerate() {
+            let old = columns.get_mut(k);
+            let array = match *from {
+                Origin::Made(at) => self.made.get_mut(at).and_then(|made| made.shared(old)),
+                from => outside(b, from).cloned(),
+            };
+            let array = array.ok_or_else(|| unbound(b, *from))?;
+            match columns.get_mut(k) {
+                Some(column) => *column = array,
+                None => columns.push(array),
+            }
         }
+        Ok(())
     }
 
-    /// Returns a root's value.
-    pub fn root(&self, b: &Bindings<'_>, scalar: bool, fields: &[Origin]) -> Result<Value> {
-        if !scalar {
-            let mut columns = Vec::with_capacity(fields.len());
-            for from in fields {
-                columns.push(self.array(b, *from).ok_or_else(|| unbound(b, *from))?);
-            }
-            return Ok(Value::Array(columns));
-        }
-        let mut words = SmallVec::with_capacity(fields.len());
+    /// Appends the words of a root that is a delayed scalar.
+    pub fn words(
+        &self,
+        b: &Bindings<'_>,
+        fields: &[Origin],
+        words: &mut SmallVec<[Const; 2]>,
+    ) -> Result<()> {
         for from in fields {
             match self.scalar(b, *from) {
                 Some(Arg::Scalar(c)) => words.push(c),
                 _ => return Err(unbound(b, *from)),
             }
         }
-        Ok(Value::Scalar(words))
+        Ok(())
     }
 
     /// Stores the results of a loop.
-    pub fn keep(&mut self, results: impl Iterator<Item = KernelValue>) {
+    pub fn keep(&mut self, results: &mut [KernelValue]) {
         for value in results {
             self.made.push(match value {
-                KernelValue::Scalar(c) => LoopResult::Scalar(c),
+                KernelValue::Scalar(c) => LoopResult::Scalar(*c),
                 KernelValue::Array(a) => {
                     self.bytes += a.bytes() as u64;
-                    LoopResult::Array(Arc::new(a))
+                    let none = Buffer::empty(a.ty());
+                    LoopResult::Array(std::mem::replace(a, none))
                 }
             });
         }
@@ -383,6 +421,15 @@ impl Store {
         *made = LoopResult::Gone(array.ty(), array.len());
         self.bytes = self.bytes.saturating_sub(array.bytes() as u64);
         Some(array)
+    }
+}
+
+/// Returns the array of a leaf or an input.
+fn outside<'a>(b: &'a Bindings<'_>, from: Origin) -> Option<&'a Arc<Buffer>> {
+    match from {
+        Origin::Leaf((id, field)) => array_of(b.leaf(id), field),
+        Origin::Input((_, field), number) => array_of(b.inputs.get(number), field),
+        _ => None,
     }
 }
 
@@ -427,11 +474,10 @@ pub(crate) fn lost(array: &Buffer, why: FarError) -> Error {
     }
 }
 
-/// Takes the memory of a uniquely owned array that may be written.
-fn taken_out(array: &mut Arc<Buffer>) -> Option<Buffer> {
-    let array = Arc::get_mut(array).filter(|a| !a.is_foreign())?;
+/// Takes the memory of an array that may be written.
+fn taken_out(array: &mut Buffer) -> Option<Buffer> {
     let none = Buffer::empty(array.ty());
-    Some(std::mem::replace(array, none))
+    (!array.is_foreign()).then(|| std::mem::replace(array, none))
 }
 
 #[cold]

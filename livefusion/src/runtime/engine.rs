@@ -249,11 +249,10 @@ impl Engine {
         }
     }
 
-    /// Returns the growth of a loop's arrays that may begin short.
-    pub(super) fn growing(&self, may: &Arc<[Growing]>) -> Growth {
-        match may.is_empty() {
-            true => Growth::default(),
-            false => Growth::new(may.clone(), self.0.choices.first_room),
+    /// Lets arrays of a loop begin short.
+    pub(super) fn grow(&self, may: &Arc<[Growing]>, growth: &mut Growth) {
+        if !may.is_empty() {
+            *growth = Growth::new(may.clone(), self.0.choices.first_room);
         }
     }
 
@@ -619,7 +618,7 @@ pub(super) fn force_kept(
 
 /// Runs the program of nodes, some of which have no value yet.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    let mut met = Met::default();
+    let (mut met, mut values) = (Met::default(), Values::new());
     if let Some(program) = engine.here().programs.recognise(roots, &mut met) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);
@@ -629,7 +628,8 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
             lengths: &met.lengths,
             inputs: InputPlaces::default(),
         };
-        return program.run(engine, &mut bindings, &mut []);
+        program.run(engine, &mut bindings, &mut [], &mut values)?;
+        return Ok(values);
     }
     let graph = recover(roots, &mut |_| None)?;
     let lengths = KnownLengths::of(&graph, &[]);
@@ -643,5 +643,6 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         lengths: &known,
         inputs: InputPlaces::default(),
     };
-    program.run(engine, &mut bindings, &mut [])
+    program.run(engine, &mut bindings, &mut [], &mut values)?;
+    Ok(values)
 }

@@ -5,6 +5,7 @@ use super::program::cancelled;
 use super::{Engine, force_nodes};
 use crate::ast::{ArrayLoop, Ends, Node, Value, Values};
 use crate::error::Result;
+use crate::force::Spare;
 use livefusion_backend::Buffer;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -34,9 +35,6 @@ pub fn word(value: Option<Value>) -> u64 {
     }
 }
 
-/// Holds spare arrays as columns for each result of a step.
-pub type Spare = SmallVec<[Vec<Arc<Buffer>>; 8]>;
-
 /// Runs the steps of a loop, and returns its last state.
 ///
 /// A counted loop runs `left` steps. A loop with a test runs while the last test held. Each step
@@ -55,7 +53,8 @@ pub fn turns(
         if engine.watch().is_cancelled() {
             return Err(cancelled());
         }
-        let mut next = step.run(&mut state, &captured, &mut spare)?;
+        let mut next = Values::new();
+        step.run(&mut state, &captured, &mut spare, &mut next)?;
         left = match counts {
             true => left - 1,
             false => word(next.pop()),

@@ -13,6 +13,7 @@ mod counters;
 mod dump;
 mod engine;
 mod explain;
+mod frames;
 mod in_place;
 mod iterate;
 mod known;

@@ -7,7 +7,8 @@ use super::program::CompiledProgram;
 use crate::ast::{Input, Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sharing::{
-    Graph, GraphNode, KnownLengths, Measure, NodeId, Pattern, address, length_pattern, number,
+    Graph, GraphNode, KnownLengths, Measure, NodeId, Pattern, address, has_pattern, length_pattern,
+    number,
 };
 use livefusion_backend::Buffer;
 use livefusion_backend::process::PerProcess;
@@ -147,7 +148,7 @@ impl ProgramPart {
         })
     }
 
-    /// Runs the part.
+    /// Runs the part, and appends its values.
     ///
     /// Results may be written into `spare` arrays, the columns of each root. Used arrays are taken
     /// out.
@@ -158,15 +159,16 @@ impl ProgramPart {
         engine: &Engine,
         there: There<'_>,
         spare: &mut [Vec<Arc<Buffer>>],
-    ) -> Result<Values> {
-        let lengths = self.lengths_with(&there);
-        let pattern = length_pattern(&lengths, self.measured(&there));
+        values: &mut Values,
+    ) -> Result<()> {
+        let mut lengths = SmallVec::new();
+        self.lengths_with(&there, &mut lengths);
         let other;
         let compiled = self.compiled.get_or_make(Compiled::default);
         let program = match compiled.first.get() {
-            Some((first, program)) if *first == pattern => program,
+            Some((first, program)) if self.has_pattern(first, &lengths, &there) => program,
             _ => {
-                other = self.program(engine, compiled, &there, pattern)?;
+                other = self.program(engine, compiled, &there, &lengths)?;
                 &other
             }
         };
@@ -179,7 +181,7 @@ impl ProgramPart {
                 there,
             },
         };
-        program.run(engine, &mut bindings, spare)
+        program.run(engine, &mut bindings, spare, values)
     }
 
     /// Explains the loops of a call with these lengths, and returns its results' lengths.
@@ -227,9 +229,8 @@ impl ProgramPart {
         Ok((explanation, of_results))
     }
 
-    /// Returns the lengths known to a call with these values.
-    fn lengths_with(&self, there: &There<'_>) -> SmallVec<[u64; 8]> {
-        let mut lengths = SmallVec::new();
+    /// Appends the lengths known to a call with these values.
+    fn lengths_with(&self, there: &There<'_>, lengths: &mut SmallVec<[u64; 8]>) {
         for length in &self.lengths {
             lengths.push(match length {
                 CallLength::Of(k) => {
@@ -240,7 +241,14 @@ impl ProgramPart {
                 CallLength::Fixed(n) => *n,
             });
         }
-        lengths
+    }
+
+    /// Tells whether a call with these lengths and values has a pattern.
+    fn has_pattern(&self, pattern: &Pattern, lengths: &[u64], there: &There<'_>) -> bool {
+        match self.measures.is_empty() {
+            true => has_pattern(pattern, lengths),
+            false => *pattern == length_pattern(lengths, self.measured(there)),
+        }
     }
 
     /// Returns the values of the measures in a call with these values.
@@ -271,8 +279,9 @@ impl ProgramPart {
         engine: &Engine,
         compiled: &Compiled,
         there: &There<'_>,
-        pattern: Pattern,
+        lengths: &[u64],
     ) -> Result<Arc<CompiledProgram>> {
+        let pattern = length_pattern(lengths, self.measured(there));
         let others = compiled
             .others
             .read()

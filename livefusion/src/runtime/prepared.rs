@@ -6,10 +6,11 @@ use super::apart::{call, lacks_a_result, run_apart};
 use super::binding::There;
 use super::engine::{Engine, force_nodes};
 use super::explain::{ExplainedApart, ExplainedArrayLoop, ExplainedExternal, Explanation};
-use super::iterate::{Spare, turns, word};
+use super::iterate::{turns, word};
 use super::part::{Available, ProgramPart, length_of};
 use crate::ast::{After, ArrayLoop, ExternalPart, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
+use crate::force::Spare;
 use crate::iterate::{CommonWork, varying, waits};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
@@ -141,16 +142,19 @@ impl Prepared {
     /// Errors: an input of another type than its placeholder; traps.
     pub fn call(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         self.check(inputs)?;
-        self.run(&mut [], inputs, spare)
+        let mut values = Values::new();
+        self.run(&mut [], inputs, spare, &mut values)?;
+        Ok(values)
     }
 
-    /// Runs the program on inputs of the right types, its own inputs first.
-    pub(super) fn run(
+    /// Runs the program on inputs of the right types, its own inputs first. Appends the results.
+    pub(crate) fn run(
         &self,
         own: &mut [Value],
         inputs: &[&Value],
         spare: &mut [Vec<Arc<Buffer>>],
-    ) -> Result<Values> {
+        values: &mut Values,
+    ) -> Result<()> {
         let mut made = Vec::new();
         for one in &self.apart {
             one.run(&self.engine, &self.given, (own, inputs), &mut made, spare)?;
@@ -160,7 +164,7 @@ impl Prepared {
             inputs,
             made: &mut made,
         };
-        self.last.call(&self.engine, there, spare)
+        self.last.call(&self.engine, there, spare, values)
     }
 
     /// Explains the loops of a call with these inputs.
@@ -267,7 +271,8 @@ impl PreparedApart {
         old: &mut [Vec<Arc<Buffer>>],
     ) -> Result<()> {
         let there = There { own, inputs, made };
-        let mut begun = self.begin.call(engine, there, &mut [])?;
+        let mut begun = Values::new();
+        self.begin.call(engine, there, &mut [], &mut begun)?;
         made.extend(begun.iter().cloned());
         begun.truncate(self.of.begin().len());
         let results = match &self.of {
@@ -297,7 +302,8 @@ impl PreparedApart {
         if left > 0 {
             let steps = self.steps(engine, of, given)?;
             let there = There { own, inputs, made };
-            let captured = steps.captured.call(engine, there, &mut [])?;
+            let mut captured = Values::new();
+            steps.captured.call(engine, there, &mut [], &mut captured)?;
             let mut there = There { own, inputs, made };
             self.released.iter().for_each(|at| there.release(*at));
             let mut spare = Spare::from_elem(Vec::new(), of.step.len());

@@ -4,15 +4,15 @@ use super::binding::{Args, Bindings, Origin, Recipe, Store, here};
 use super::cache::{Cached, LastUse};
 use super::dump::{DumpRecord, Stage};
 use super::engine::{Engine, Kernels, backend_error};
+use super::frames::{KeptFrame, fresh};
 use super::in_place::{self, ArrayNeeds, Update};
 use super::parallel::{Ended, LoopRun, Shapes, in_order};
 use super::position;
 use super::replay::{Replay, Taken};
 use super::result_slots::{self, ResultSlot};
-use super::watch::CancelToken;
 use super::widened;
 use crate::array::{MOST_LENGTH, negative};
-use crate::ast::{Kind, Node, Values};
+use crate::ast::{Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{Plan, plan};
 use crate::lower::{Lowered, lower, numbered};
@@ -66,8 +66,12 @@ pub struct CompiledLoop {
     pub updates: Vec<Update>,
     /// The origins of its parameters.
     pub params: Vec<Origin>,
+    /// Whether the kernel takes arrays wherever they are.
+    far: bool,
     /// How its chunks run in parallel.
     pub shapes: Shapes,
+    /// The frame of its runs.
+    frame: KeptFrame,
 }
 
 impl CompiledProgram {
@@ -116,6 +120,8 @@ impl CompiledProgram {
             let params = recipe.params(&lowered);
             recipe.ran(&lowered);
             loops.push(CompiledLoop {
+                frame: KeptFrame::new(kernel.layout()),
+                far: kernel.takes_far(),
                 lowered,
                 kernel,
                 sizing,
@@ -139,30 +145,41 @@ impl CompiledProgram {
         })
     }
 
-    /// Runs every loop in order and collects the roots' values.
+    /// Runs every loop in order and appends the roots' values.
     ///
-    /// Their arrays may reuse the memory of `spare` ones, which are the columns of each root.
+    /// Arrays may reuse the memory of `spare` ones, the columns of each root, which are taken out.
     pub fn run(
         &self,
         engine: &Engine,
         b: &mut Bindings<'_>,
         spare: &mut [Vec<Arc<Buffer>>],
-    ) -> Result<Values> {
+        values: &mut Values,
+    ) -> Result<()> {
         let mut store = Store::default();
         let mut slots = &self.result_slots[..];
         for (i, l) in self.loops.iter().enumerate() {
             let (here, later) = slots.split_at(slots.partition_point(|h| h.at == i));
             slots = later;
-            let mut frame = new_frame(&*l.kernel, engine, engine.memory(store.bytes));
-            frame.growth = l.growth(engine);
-            result_slots::offer(here, spare, &mut frame);
-            l.run(engine, b, &mut store, (i, self.loops.len()), &mut frame)?;
+            let memory = engine.memory(store.bytes);
+            l.frame.lent(engine, memory, |frame| {
+                l.grow(engine, &mut frame.growth);
+                result_slots::offer(here, spare, frame);
+                l.run(engine, b, &mut store, (i, self.loops.len()), frame)
+            })?;
         }
-        let mut values = Values::with_capacity(self.outputs.len());
-        for output in &self.outputs {
-            values.push(store.root(b, output.scalar, &output.fields)?);
+        for (at, output) in self.outputs.iter().enumerate() {
+            if output.scalar {
+                values.push(Value::Scalar(Default::default()));
+                if let Some(Value::Scalar(words)) = values.last_mut() {
+                    store.words(b, &output.fields, words)?;
+                }
+                continue;
+            }
+            let mut columns = spare.get_mut(at).map(std::mem::take).unwrap_or_default();
+            store.columns(b, &output.fields, &mut columns)?;
+            values.push(Value::Array(columns));
         }
-        Ok(values)
+        Ok(())
     }
 }
 
@@ -180,76 +197,94 @@ impl CompiledLoop {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
-        let taken = self.take(b, store, frame)?;
+        let taken = match self.updates.is_empty() {
+            true => Vec::new(),
+            false => self.take(b, store, frame)?,
+        };
         let b = &*b;
         let mut args = Args::new();
-        store.args(
-            b,
-            &sizes,
-            (&self.params, self.kernel.takes_far()),
-            &mut args,
-        )?;
+        store.args(b, &sizes, (&self.params, self.far), &mut args)?;
         let run = LoopRun {
             engine,
             kernel: &self.kernel,
+            far: self.far,
             program: &self.lowered.program,
             shapes: &self.shapes,
             args: &args,
             at,
         };
-        let mut ended = run.to_end(frame);
+        let ended = run.to_end(frame);
+        // A scalar loop may have stopped early when cancelled.
+        let is_whole = matches!(ended, Ended::By(Outcome::Done | Outcome::Exited));
+        if !is_whole || engine.watch().is_cancelled() {
+            return Err(self.failed(engine, b, ended, (frame, args, &taken, memory)));
+        }
+        if !self.updates.is_empty() {
+            engine.count_updates(taken.len(), self.copied(&taken, &args));
+        }
+        drop(args);
+        engine.count_written_over(frame.spare.used());
+        engine.count_grown(frame.growth.grown());
+        self.check_kept(engine, b, frame, memory)?;
+        store.keep(&mut frame.results);
+        Ok(())
+    }
+
+    /// Returns the error of a run that ended early, which is replayed if it trapped.
+    #[cold]
+    fn failed<'a>(
+        &'a self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        mut ended: Ended,
+        (frame, mut args, taken, memory): (&mut Frame<'_>, Args<'a>, &[Taken], Memory),
+    ) -> Error {
         if let Ended::By(Outcome::Trapped(None)) = ended {
             // Frees memory for the replay.
             frame.arrays.clear();
             // The interpreter reads them on the host.
             for arg in &mut args {
                 if let Arg::Far(array) = *arg {
-                    *arg = Arg::Array(here(array)?.view());
+                    match here(array) {
+                        Ok(array) => *arg = Arg::Array(array.view()),
+                        Err(lost) => return lost,
+                    }
                 }
             }
+            let mut growth = Growth::default();
+            self.grow(engine, &mut growth);
             let replay = Replay {
                 engine,
                 kernel: &*self.kernel,
                 program: &self.lowered.program,
                 args: &args,
-                taken: &taken,
+                taken,
                 memory,
-                growth: self.growth(engine),
+                growth,
             };
             ended = replay.run();
         }
-        let Ended::By(outcome) = ended else {
-            return Err(cancelled());
-        };
-        // A scalar loop may have stopped early when cancelled.
-        if engine.watch().is_cancelled() {
-            return Err(cancelled());
-        }
-        match outcome {
-            Outcome::Done | Outcome::Exited => {
-                engine.count_updates(taken.len(), self.copied(&taken, &args));
-                drop(args);
-                engine.count_written_over(frame.spare.used());
-                engine.count_grown(frame.growth.grown());
-                self.check_kept(engine, b, frame, memory)?;
-                store.keep(frame.results.drain(..));
-                Ok(())
+        match ended {
+            Ended::By(_) if engine.watch().is_cancelled() => cancelled(),
+            Ended::Cancelled => cancelled(),
+            Ended::By(Outcome::Trapped(Some(report))) => self.trap_error(b, &report),
+            Ended::By(Outcome::NoMemory { comb, bytes }) => {
+                self.no_memory((engine, &frame.memory), b, comb, bytes)
             }
-            Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
-            Outcome::Trapped(None) => Err(backend_error(
-                "a kernel trapped where the interpreter does not".into(),
-            )),
-            Outcome::NoMemory { comb, bytes } => {
-                Err(self.no_memory((engine, &frame.memory), b, comb, bytes))
+            Ended::By(Outcome::BadArgs(why)) => backend_error(why),
+            Ended::By(Outcome::Trapped(None)) => {
+                backend_error("a kernel trapped where the interpreter does not".into())
             }
-            Outcome::BadArgs(why) => Err(backend_error(why)),
-            Outcome::Paused => Err(backend_error("a loop stopped before its end".into())),
+            Ended::By(Outcome::Done | Outcome::Exited | Outcome::Paused) => {
+                backend_error("a loop stopped before its end".into())
+            }
         }
     }
 
     /// Hands over the arrays that the loop may update in place.
     ///
     /// Returns the slot, type and length of each.
+    #[inline(never)]
     fn take(
         &self,
         b: &mut Bindings<'_>,
@@ -260,7 +295,7 @@ impl CompiledLoop {
         for update in self.updates.iter().filter(|u| u.copied.is_none()) {
             let from = self.params.get(update.param);
             if let Some(array) = from.and_then(|from| store.give(b, *from)) {
-                if !self.kernel.takes_far() {
+                if !self.far {
                     here(&array)?;
                 }
                 taken.push((update.slot, array.ty(), array.len()));
@@ -310,7 +345,7 @@ impl CompiledLoop {
     ) -> Result<Vec<Const>> {
         let mut args = Args::new();
         store.args(b, sizes, (&self.params, kernel.takes_far()), &mut args)?;
-        let mut frame = new_frame(kernel, engine, engine.memory(store.bytes));
+        let mut frame = fresh(kernel.layout(), engine, engine.memory(store.bytes));
         match in_order(kernel, engine.watch(), u64::MAX, &mut frame, &args) {
             Ended::Cancelled => Err(cancelled()),
             // A scalar loop may have stopped early when cancelled.
@@ -354,14 +389,11 @@ impl CompiledLoop {
         }
     }
 
-    /// Returns its arrays that may begin short; on a device there are none.
-    fn growth(&self, engine: &Engine) -> Growth {
-        match self.kernel.takes_far() {
-            true => Growth::default(),
-            false => engine.growing(
-                self.shapes
-                    .growing(&self.lowered.program, self.kernel.layout()),
-            ),
+    /// Lets its arrays begin short where they may; on a device there are none.
+    fn grow(&self, engine: &Engine, growth: &mut Growth) {
+        if !self.far {
+            let may = self.shapes.growing(&self.lowered.program, &*self.kernel);
+            engine.grow(may, growth);
         }
     }
 
@@ -465,11 +497,4 @@ pub(super) fn cancelled() -> Error {
         location: None,
         kind: ErrorKind::Cancelled,
     }
-}
-
-fn new_frame<'e>(kernel: &dyn Kernel, engine: &'e Engine, memory: Memory) -> Frame<'e> {
-    let mut frame = Frame::new(kernel.layout());
-    frame.memory = memory;
-    frame.stop = engine.watch().cancel.as_ref().map(CancelToken::flag);
-    frame
 }

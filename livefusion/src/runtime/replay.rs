@@ -6,7 +6,6 @@
 
 use super::engine::Engine;
 use super::parallel::{Ended, chunk_of, in_order, run};
-use super::watch::CancelToken;
 use livefusion_backend::{Arg, Buffer, Frame, Growth, Kernel, Memory, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::ir::CombId;
@@ -93,7 +92,7 @@ impl Replay<'_> {
         let mut frame = Frame::new(self.kernel.layout());
         frame.memory = self.memory;
         frame.growth = self.growth.clone();
-        frame.stop = self.engine.watch().cancel.as_ref().map(CancelToken::flag);
+        frame.stop = self.engine.watch().stop();
         for (slot, ty, len) in self.taken {
             let Some(array) = Buffer::zeroed(*ty, *len) else {
                 let bytes = (*len as u64).saturating_mul(ty.size() as u64);

@@ -39,11 +39,6 @@ impl CancelToken {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the flag that [`cancel`](CancelToken::cancel) sets.
-    pub(super) fn flag(&self) -> &AtomicBool {
-        &self.0
-    }
-
     /// Tells whether [`cancel`](CancelToken::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -74,6 +69,11 @@ impl Watch {
     /// Tells whether there is a token or a callback.
     pub fn is_on(&self) -> bool {
         self.cancel.is_some() || self.progress.is_some()
+    }
+
+    /// Returns the flag that stops scalar loops.
+    pub fn stop(&self) -> Option<&AtomicBool> {
+        self.cancel.as_ref().map(|token| &*token.0)
     }
 
     /// Tells whether to stop.

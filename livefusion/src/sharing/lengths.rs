@@ -175,7 +175,7 @@ fn measures(graph: &Graph) -> Vec<Measure> {
     measures
 }
 
-/// Holds an equality pattern of lengths.
+/// Holds an equality pattern of lengths: for each the place of the first one that equals it.
 pub type Pattern = SmallVec<[u64; 8]>;
 
 /// The maximal number of lengths that are searched linearly.
@@ -183,8 +183,7 @@ const FEW: usize = 16;
 
 /// Computes the equality pattern of lengths.
 ///
-/// Each length becomes the number of its first occurrence. Rows are compared with rows only, so
-/// that a square matrix has the pattern of any other.
+/// Rows are compared with rows only, so that a square matrix has the pattern of any other.
 pub fn length_pattern<'m>(
     arrays: &[u64],
     measures: impl Iterator<Item = (&'m Measure, Option<u64>)>,
@@ -197,30 +196,31 @@ pub fn length_pattern<'m>(
             Measured::Length(_) => pattern.extend(n),
         }
     }
-    number_equals(&mut pattern);
-    number_equals(&mut rows);
+    place_equals(&mut pattern);
+    place_equals(&mut rows);
     pattern.extend_from_slice(&rows);
     pattern
 }
 
-/// Replaces each length by the number of its first occurrence.
-fn number_equals(lengths: &mut [u64]) {
-    if lengths.len() > FEW {
-        let mut first: FxHashMap<u64, u64> = FxHashMap::default();
-        for l in lengths {
-            let next = first.len() as u64;
-            *l = *first.entry(*l).or_insert(next);
-        }
-        return;
+/// Tells whether lengths of arrays have an equality pattern of [`length_pattern`].
+pub fn has_pattern(pattern: &[u64], arrays: &[u64]) -> bool {
+    if arrays.len() > FEW {
+        return *pattern == *length_pattern(arrays, std::iter::empty());
     }
-    let (mut distinct, mut count) = ([0; FEW], 0);
-    for l in lengths {
-        let known = distinct[..count].iter().position(|d| d == l);
-        let at = known.unwrap_or_else(|| {
-            distinct[count] = *l;
-            count += 1;
-            count - 1
-        });
-        *l = at as u64;
+    let first = |n: &u64| arrays.iter().position(|other| other == n);
+    let mut firsts = arrays.iter().map(first).zip(pattern);
+    pattern.len() == arrays.len() && firsts.all(|(at, wanted)| at == Some(*wanted as usize))
+}
+
+/// Replaces each length by the place of the first one that equals it.
+fn place_equals(lengths: &mut [u64]) {
+    let all = Pattern::from_slice(lengths);
+    let mut first: FxHashMap<u64, usize> = FxHashMap::default();
+    for (at, n) in all.iter().enumerate() {
+        let place = match all.len() > FEW {
+            true => *first.entry(*n).or_insert(at),
+            false => all.iter().position(|other| other == n).unwrap_or(at),
+        };
+        lengths[at] = place as u64;
     }
 }

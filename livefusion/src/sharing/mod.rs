@@ -32,7 +32,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use key::GraphKey;
-pub use lengths::{KnownLengths, Measure, Pattern, length_pattern, number};
+pub use lengths::{KnownLengths, Measure, Pattern, has_pattern, length_pattern, number};
 pub use skeleton::{Met, Skeleton};
 
 /// Identifies a node of a recovered graph by position.

@@ -43,7 +43,15 @@ impl Spare {
         self.by_slot.push((slot, array));
     }
 
+    /// Drops the arrays that were not used.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.by_slot.clear();
+        self.used = 0;
+    }
+
     /// Returns the number of arrays made in offered memory.
+    #[inline]
     pub fn used(&self) -> u64 {
         self.used
     }
@@ -63,14 +71,17 @@ impl Spare {
         let Some((_, offered)) = at.map(|at| self.by_slot.swap_remove(at)) else {
             return content.in_new(ty, len);
         };
-        let mut array = match offered.resized(ty, len) {
-            Some(mut old) => {
-                content.in_old(&mut old);
+        let mut array = offered;
+        match array.resize(ty, len) {
+            true => {
+                content.in_old(&mut array);
                 self.used += 1;
-                old
             }
-            None => content.in_new(ty, len)?,
-        };
+            false => {
+                drop(array);
+                array = content.in_new(ty, len)?;
+            }
+        }
         array.keeps_capacity = true;
         Some(array)
     }
@@ -97,13 +108,13 @@ impl Content<'_> {
 }
 
 impl Buffer {
-    /// Returns an array of `len` elements in this one's memory.
+    /// Makes this an array of `len` elements in its memory.
     ///
-    /// Returns `None` if the capacity is too small or the type differs. Elements beyond the old
+    /// Returns `false` if the capacity is too small or the type differs. Elements beyond the old
     /// length are only initialised bytes.
-    fn resized(mut self, ty: Ty, len: usize) -> Option<Buffer> {
+    fn resize(&mut self, ty: Ty, len: usize) -> bool {
         if self.ty != ty || len > self.capacity() || self.is_foreign() {
-            return None;
+            return false;
         }
         self.far.take();
         if let Storage::Vec { .. } = self.storage {
@@ -116,7 +127,7 @@ impl Buffer {
             }
         }
         self.len = len;
-        Some(self)
+        true
     }
 
     /// Returns the capacity in elements.

@@ -43,7 +43,6 @@ use super::watch::{Progress, Watch};
 use board::{Board, UnitSize};
 use livefusion_backend::{Arg, Frame, Growing, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use loop_lang::state::Layout;
 use pace::{Pace, Trial};
 use restart::{Found, Restart};
 pub use shape::why_in_order;
@@ -82,8 +81,9 @@ pub struct Shapes {
 
 impl Shapes {
     /// Lists the loop's arrays that may begin short.
-    pub fn growing(&self, program: &Loop, layout: &Layout) -> &Arc<[Growing]> {
-        self.growing.get_or_init(|| grow::growing(program, layout))
+    pub fn growing(&self, program: &Loop, kernel: &dyn Kernel) -> &Arc<[Growing]> {
+        let find = || grow::growing(program, kernel.layout());
+        self.growing.get_or_init(find)
     }
 }
 
@@ -91,6 +91,8 @@ impl Shapes {
 pub struct LoopRun<'a> {
     pub engine: &'a Engine,
     pub kernel: &'a Arc<dyn Kernel>,
+    /// Whether it takes arrays wherever they are.
+    pub far: bool,
     pub program: &'a Loop,
     pub shapes: &'a Shapes,
     pub args: &'a [Arg<'a>],
@@ -114,6 +116,7 @@ pub fn chunk_of(kernel: &dyn Kernel) -> u64 {
 /// Runs a kernel and checks the frame it leaves.
 ///
 /// The kernel may come from a user-defined backend.
+#[inline]
 pub fn run(
     kernel: &dyn Kernel,
     pass: Pass,
@@ -121,29 +124,27 @@ pub fn run(
     frame: &mut Frame<'_>,
     args: &[Arg<'_>],
 ) -> Outcome {
-    let before = frame.words.get(1).copied();
+    let taken = |frame: &Frame<'_>| frame.words.get(1).copied().unwrap_or(0);
+    let lengths = |frame: &Frame<'_>| (frame.words.len(), frame.arrays.len());
+    let (before, given) = (taken(frame), lengths(frame));
     let outcome = match pass {
-        Pass::Emit => grow::emit(kernel, steps, frame, args),
-        Pass::Summary { .. } => kernel.run(pass, steps, frame, args),
+        Pass::Emit if frame.growth.may_be_on() => grow::emit(kernel, steps, frame, args),
+        _ => kernel.run(pass, steps, frame, args),
     };
-    let layout = kernel.layout();
-    if frame.words.len() != layout.words || frame.arrays.len() != layout.arrays.len() {
-        *frame = Frame::new(layout);
-        return Outcome::BadArgs("a kernel left another frame than it was given".into());
+    let now = taken(frame);
+    let why = match outcome {
+        _ if lengths(frame) != given => "a kernel left another frame than it was given",
+        // Such a frame would make the caller loop forever or overflow its counter.
+        Outcome::Paused if steps > 0 && now == before => "a kernel paused without a step",
+        Outcome::Paused if steps > 0 && now.wrapping_sub(before) > steps => {
+            "a kernel paused behind other steps than it was given"
+        }
+        _ => return outcome,
+    };
+    if lengths(frame) != given {
+        *frame = Frame::new(kernel.layout());
     }
-    // Such a frame would make the caller loop forever or overflow its counter.
-    let (before, now) = (
-        before.unwrap_or(0),
-        frame.words.get(1).copied().unwrap_or(0),
-    );
-    if outcome == Outcome::Paused && steps > 0 && !(1..=steps).contains(&now.wrapping_sub(before)) {
-        let why = match now == before {
-            true => "a kernel paused without a step",
-            false => "a kernel paused behind other steps than it was given",
-        };
-        return Outcome::BadArgs(why.into());
-    }
-    outcome
+    Outcome::BadArgs(why.into())
 }
 
 /// Runs a frame in order up to step `until`.
@@ -190,11 +191,10 @@ impl LoopRun<'_> {
             return Ended::Cancelled;
         }
         // A device parallelises the loop itself.
-        if self.kernel.takes_far() {
+        if self.far {
             return Ended::By(self.span(u64::MAX, frame));
         }
-        let grain = self.grain();
-        let steps = self.first(grain);
+        let (grain, steps) = self.first();
         // Arrays that end before this do not need the clock.
         let long = |a: &Arg<'_>| matches!(a, Arg::Array(v) if v.len() as u64 > steps);
         let start = self.args.iter().any(long).then(Instant::now);
@@ -214,6 +214,7 @@ impl LoopRun<'_> {
     }
 
     /// Runs the loop from its first chunks to its end.
+    #[inline(never)]
     fn long(&self, frame: &mut Frame<'_>, mut pace: Pace, watch: &Watch) -> Ended {
         let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
@@ -280,22 +281,21 @@ impl LoopRun<'_> {
         self.shapes.shape.get_or_init(find).as_ref()
     }
 
-    /// Returns the steps before the first check: a few chunks, too little to share.
-    fn first(&self, grain: u64) -> u64 {
-        match self.engine.is_eager() || grain < chunk_of(&**self.kernel) {
-            true => grain,
-            false => FIRST * grain,
-        }
-    }
-
-    /// Returns the steps between checks: a chunk, or less if steps are heavy.
-    fn grain(&self) -> u64 {
+    /// Returns the steps between checks, and those before the first check.
+    ///
+    /// Between checks there is a chunk, or less if steps are heavy. Before the first one there are
+    /// a few chunks, too little to share.
+    fn first(&self) -> (u64, u64) {
         let chunk = chunk_of(&**self.kernel);
         let find =
             || is_heavy(self.program) && self.shape().is_some_and(ChunkedLoop::joins_nothing);
-        match self.shapes.heavy.get_or_init(find) {
+        let grain = match self.shapes.heavy.get_or_init(find) {
             true => (chunk / HEAVY_PART).max(1),
             false => chunk,
+        };
+        match self.engine.is_eager() || grain < chunk {
+            true => (grain, grain),
+            false => (grain, FIRST * grain),
         }
     }
 

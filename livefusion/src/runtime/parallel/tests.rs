@@ -108,6 +108,7 @@ fn ended(program: &Loop, engine: &Engine, owned: &[Owned]) -> (Outcome, Vec<Stri
     let run = LoopRun {
         engine,
         kernel: &kernel,
+        far: false,
         program,
         shapes: &Shapes::default(),
         args: &args,
@@ -179,6 +180,7 @@ fn nobody_is_called_in_on_account_of_a_bound_that_may_not_be_reached() {
         let run = LoopRun {
             engine: &engine,
             kernel: &kernel,
+            far: false,
             program: &program,
             shapes: &Shapes::default(),
             args: &args,
