@@ -236,12 +236,13 @@ where
     /// Works as [`call`](Program::call), but reuses the memory of old results.
     ///
     /// An old result array is overwritten if it is uniquely owned and has enough capacity. Nothing
-    /// is allocated then, and each call touches the same memory. An input, a clone or another array
-    /// that refers to it keeps its elements. Its old length does not matter. Otherwise the array is freed, and
-    /// a new one is allocated with capacity for the most elements that the loop may give. For a
-    /// filter these are all its inputs. The array keeps this capacity, however few elements there
-    /// are. (`out = call(..)` needs memory for the old results and the new ones at once, and a
-    /// filter there returns its unused capacity.)
+    /// is allocated then, and each call touches the same memory. Its old length does not matter. An
+    /// input, a clone or another array that refers to it keeps its elements.
+    ///
+    /// Otherwise the array is freed, and a new one is allocated with capacity for the most elements
+    /// that the loop may give. For a filter these are all its inputs. The array keeps this
+    /// capacity, however few elements there are. (`out = call(..)` needs memory for the old results
+    /// and the new ones at once, and a filter there returns its unused capacity.)
     ///
     /// ```
     /// use livefusion::prelude::*;

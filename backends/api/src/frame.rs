@@ -1,10 +1,9 @@
 //! The state of a run between spans, and its arrays, owned or lent.
 //!
-//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first
-//! frame owns the arrays. It [lends](Frame::lend) them to the other frames, whose type carries the
-//! lifetime of the loan. So no kernel can keep a lent array for longer. Elements of a [`Held`] are
-//! read and written one by one. So no thread ever has a slice of elements that another thread
-//! writes.
+//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first frame owns the arrays. It
+//! [lends](Frame::lend) them to the other frames, whose type carries the lifetime of the loan. So no kernel can keep a
+//! lent array for longer. Elements of a [`Held`] are read and written one by one. So no thread ever has a slice of
+//! elements that another thread writes.
 
 use crate::buffer::{ALIGN, Buffer, Content, Far, Spare, View};
 use crate::growth::Growth;
@@ -64,14 +63,10 @@ impl<'m> Frame<'m> {
     ///
     /// Drops all arrays. Keeps the memory of the words.
     pub fn reset(&mut self, layout: &Layout) {
-        match self.words.len() == layout.words {
-            true => self.words.fill(0),
-            false => self.words = crate::compiled::zeros(layout.words),
-        }
-        self.arrays.iter_mut().for_each(|array| *array = None);
-        if self.arrays.len() != layout.arrays.len() {
-            self.arrays.resize_with(layout.arrays.len(), || None);
-        }
+        self.words.clear();
+        self.words.resize(layout.words, 0);
+        self.arrays.clear();
+        self.arrays.resize_with(layout.arrays.len(), || None);
         self.given.clear();
         self.spare.clear();
         self.maker = None;

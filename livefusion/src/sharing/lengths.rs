@@ -175,7 +175,9 @@ fn measures(graph: &Graph) -> Vec<Measure> {
     measures
 }
 
-/// Holds an equality pattern of lengths: for each the place of the first one that equals it.
+/// Holds an equality pattern of lengths.
+///
+/// Each length has the place of the first one that equals it.
 pub type Pattern = SmallVec<[u64; 8]>;
 
 /// The maximal number of lengths that are searched linearly.

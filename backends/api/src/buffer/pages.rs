@@ -111,26 +111,37 @@ impl Pages {
 /// An ordinary page of 4 KiB takes some microseconds at its first touch on a virtual machine. A huge
 /// page takes fifty microseconds for 2 MiB. The huge page at the end of a block also serves the next
 /// block, so short blocks waste no memory.
-#[cfg(target_os = "linux")]
 #[derive(Debug, Default)]
-pub struct Region(Option<Pages>);
+pub struct Region {
+    /// The part that no block has.
+    #[cfg(target_os = "linux")]
+    left: Option<Pages>,
+}
 
-#[cfg(target_os = "linux")]
 impl Region {
     /// Allocates a block of zeros with capacity for `bytes`.
     ///
     /// A long block has a mapping of its own, of whole huge pages. Returns `None` if there is no
     /// memory for it.
+    #[cfg(target_os = "linux")]
     pub fn block(&mut self, bytes: usize) -> Option<Pages> {
         if bytes >= AT_ONCE {
             return Pages::zeroed(bytes.checked_next_multiple_of(HUGE)?);
         }
-        let left = self.0.as_mut().and_then(|left| left.cut(bytes));
-        left.or_else(|| {
-            self.0 = Pages::zeroed(AT_ONCE);
-            self.0.as_mut()?.cut(bytes)
-        })
-        .or_else(|| Pages::zeroed(bytes))
+        let block = self.left.as_mut().and_then(|left| left.cut(bytes));
+        let in_new = || {
+            self.left = Pages::zeroed(AT_ONCE);
+            self.left.as_mut()?.cut(bytes)
+        };
+        block.or_else(in_new).or_else(|| Pages::zeroed(bytes))
+    }
+
+    /// Allocates a block of zeros with capacity for `bytes`.
+    ///
+    /// Returns `None` if there is no memory for it.
+    #[cfg(not(target_os = "linux"))]
+    pub fn block(&mut self, bytes: usize) -> Option<Pages> {
+        Pages::zeroed(bytes)
     }
 }
 
@@ -183,20 +194,5 @@ impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout, and nobody uses it any more.
         unsafe { std::alloc::dealloc(self.base.as_ptr(), Self::layout(self.bytes)) };
-    }
-}
-
-/// Allocates each block alone.
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug, Default)]
-pub struct Region;
-
-#[cfg(not(target_os = "linux"))]
-impl Region {
-    /// Allocates a block of zeros with capacity for `bytes`.
-    ///
-    /// Returns `None` if there is no memory for it.
-    pub fn block(&mut self, bytes: usize) -> Option<Pages> {
-        Pages::zeroed(bytes)
     }
 }
