@@ -1,16 +1,18 @@
-//! Surveys: threads find the beginnings of units of iterations together.
+//! Surveys: threads find the beginnings of blocks of iterations together.
 //!
-//! A thread counts the steps of its unit alone. It adds up the lengths of the unit's segments, or
+//! A thread counts the steps of a block alone. It adds up the lengths of the block's segments, or
 //! subtracts two offsets, where these are in memory. Otherwise it runs the loop's pass that computes
-//! nothing else. The sums of all earlier counts give the place where the unit begins.
+//! nothing else. The sums of all earlier counts give the place where the block begins.
+//!
+//! Segments of segments are counted in [stages](loop_lang::chunkable::Survey::stages).
 
 use super::restart::Restart;
 use super::shape::ChunkedLoop;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, View};
 use loop_lang::Loop;
-use loop_lang::chunkable::{ChunkPlan, Survey, survey};
-use loop_lang::ir::{Atom, Param, ParamKind, RateId};
+use loop_lang::chunkable::{ChunkPlan, Lengths, Survey, survey};
+use loop_lang::ir::{Atom, Param, ParamKind, Var};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
@@ -24,92 +26,120 @@ pub struct Surveyed {
     /// The root's bound, and its word unless it is a parameter.
     bound: Atom,
     bound_word: Option<usize>,
-    /// Groups that count elements.
-    groups: Vec<Counter>,
-    /// The lengths that each counts, if they are in memory.
-    lengths: Vec<StoredLengths>,
+    /// The inner loops. A loop comes after those around it.
+    inner: Vec<InnerElements>,
+    /// Number of stages.
+    pub stages: usize,
+    /// Whether the lengths of all segments are at hand.
+    in_memory: bool,
     level: u32,
 }
 
-/// Lengths in an argument.
-struct StoredLengths {
-    /// The argument's number.
-    arg: usize,
-    /// The index of the first iteration's, or of the end of its segment.
-    shift: WordOrLiteral,
-    /// The index of the beginning, if elements are offsets.
-    begin: Option<WordOrLiteral>,
+/// Describes how the elements of an inner loop are counted.
+struct InnerElements {
+    /// The words that count them, equal at the root's guard. None if the count begins anew.
+    words: Vec<usize>,
+    /// The most that they may count.
+    limit: Option<WordOrLiteral>,
+    /// The stage in which the elements can be counted.
+    stage: usize,
+    /// The loop around it, or none for the root.
+    around: Option<usize>,
+    /// The lengths of segments, if they are at hand.
+    lengths: Option<StoredLengths>,
+}
+
+/// Lengths of segments that need not be computed.
+enum StoredLengths {
+    Same(WordOrLiteral),
+    /// Elements of an argument.
+    InMemory {
+        /// The argument's number.
+        arg: usize,
+        /// The index of the first iteration's, or of the end of its segment.
+        shift: WordOrLiteral,
+        /// The index of the beginning, if elements are offsets.
+        begin: Option<WordOrLiteral>,
+    },
 }
 
 /// A value that no iteration changes, and its word unless it is known.
 #[derive(Clone, Copy)]
 struct WordOrLiteral(Atom, Option<usize>);
 
-/// A group that counts elements.
-struct Counter {
-    /// Its words, equal at the root's guard.
-    words: Vec<usize>,
-    /// The most that it may reach.
-    limit: Option<WordOrLiteral>,
-}
-
-/// Holds the iterations of a unit.
+/// Holds the iterations of a block.
 #[derive(Clone, Copy)]
 pub struct Iterations {
     pub from: u64,
     pub to: u64,
 }
 
-/// Holds the growth of words within a unit.
-pub struct UnitGrowth {
+/// Holds the growth of words within a block.
+pub struct BlockGrowth {
     to: u64,
     pub steps: u64,
-    /// The elements by group.
+    /// The elements by inner loop.
     elements: Vec<u64>,
 }
 
+/// A loop with its kernel and arguments.
+type OfLoop<'l> = (&'l ChunkedLoop, &'l dyn Kernel, &'l [Arg<'l>]);
+
 impl Surveyed {
-    /// Analyses a loop that can [restart](Restart).
-    pub fn of(program: &Loop, layout: &Layout, plan: &ChunkPlan, root: RateId) -> Option<Surveyed> {
+    /// Analyses a loop that [may be counted](survey).
+    pub fn of(program: &Loop, layout: &Layout, plan: &ChunkPlan) -> Option<Surveyed> {
         let Survey {
             counter,
             bound,
-            counts,
-            lengths,
+            inner,
+            stages,
+            alone,
         } = survey(program)?;
-        let words = |v| {
+        let words = |v: Var| {
             let held = layout.held.iter().filter(|h| h.0 == v).map(|h| h.1);
-            layout
-                .word(v)
-                .into_iter()
-                .chain(held)
-                .collect::<Vec<usize>>()
+            layout.word(v).into_iter().chain(held).collect::<Vec<_>>()
         };
         let is_param = |p: &Param| p.kind == ParamKind::Scalar && p.var == bound;
         let bound_word = layout.word(bound);
         let known = bound_word.is_some() || program.params.iter().any(is_param);
-        let position = layout.resume.iter().position(|r| *r == root)?;
+        let position = layout
+            .resume
+            .iter()
+            .position(|r| program.roots.contains(r))?;
         let value = |a: Atom| WordOrLiteral(a, a.var().and_then(|v| layout.word(v)));
-        let groups = counts.iter().map(|(v, limit)| Counter {
-            words: words(*v),
-            limit: limit.map(value),
+        let arg = |array| program.params.iter().position(|p| p.var == array);
+        let saved = |v: Var| layout.word(v).is_some();
+        let saved = known && inner.iter().filter_map(|i| i.counter).all(saved);
+        let inner = inner.into_iter().map(|of| InnerElements {
+            words: of.counter.map_or_else(Vec::new, words),
+            limit: of.limit.map(value),
+            stage: of.stage,
+            around: of.around,
+            lengths: of
+                .lengths
+                .filter(|_| alone)
+                .and_then(|lengths| match lengths {
+                    Lengths::Same(length) => Some(StoredLengths::Same(value(length))),
+                    Lengths::InMemory {
+                        array,
+                        shift,
+                        begin,
+                    } => Some(StoredLengths::InMemory {
+                        arg: arg(array)?,
+                        shift: value(shift),
+                        begin: begin.map(value),
+                    }),
+                }),
         });
-        let lengths = lengths.into_iter().flatten().filter_map(|of| {
-            Some(StoredLengths {
-                arg: program.params.iter().position(|p| p.var == of.array)?,
-                shift: value(of.shift),
-                begin: of.begin.map(value),
-            })
-        });
-        let groups: Vec<Counter> = groups.collect();
-        let saved = groups.iter().all(|g| !g.words.is_empty());
-        (known && saved).then(|| Surveyed {
+        let inner: Vec<InnerElements> = inner.collect();
+        saved.then(|| Surveyed {
             position: position as u64 + 1,
             counter: words(counter),
             bound: Atom::Var(bound),
             bound_word,
-            groups,
-            lengths: lengths.collect(),
+            in_memory: inner.iter().all(|of| of.lengths.is_some()),
+            inner,
+            stages,
             level: plan.place_level,
         })
     }
@@ -142,48 +172,56 @@ impl Surveyed {
     /// Returns the words at the guard of the root before a segment's beginning.
     pub fn guard(&self, words: &[u64]) -> Vec<u64> {
         let mut guard = words.to_vec();
-        guard[0] = self.position;
         // The iteration has taken its own step.
         guard[1] -= 1;
-        for group in &self.groups {
-            group.set(&mut guard, group.value(words));
+        for of in &self.inner {
+            of.set(&mut guard, of.value(words));
         }
+        self.at_guard(&mut guard, self.iteration(words));
         guard
     }
 
-    /// Counts the steps and elements of some iterations.
+    /// Puts words to the guard of the root before an iteration, except for counts.
+    pub fn at_guard(&self, words: &mut [u64], iteration: u64) {
+        words[0] = self.position;
+        self.counter.iter().for_each(|w| words[*w] = iteration);
+    }
+
+    /// Counts the elements of a block in the inner loops of a stage, and its steps in the last one.
     ///
-    /// `guard` has the words at any guard of the root. The result is none if there are more than
-    /// `most` steps, or if an iteration traps.
+    /// `words` has the counts of earlier stages at the block's beginning. The result is an error if
+    /// there are more than `most` steps, or if an iteration traps.
     pub fn count(
         &self,
-        (shape, kernel, args): (&ChunkedLoop, &dyn Kernel, &[Arg<'_>]),
-        guard: &[u64],
-        stretch: Iterations,
+        (shape, kernel, args): OfLoop<'_>,
+        (words, stage): (&[u64], usize),
+        block: Iterations,
         most: u64,
         frame: &mut Frame<'_>,
-    ) -> Result<UnitGrowth, Outcome> {
-        let known = (&shape.plan.program, guard, args);
-        if let Some(count) = self.count_in_memory(known, stretch) {
-            return match count.steps > most {
+    ) -> Result<BlockGrowth, Outcome> {
+        let program = &shape.plan.program;
+        if let Some(growth) = self.count_in_memory((program, words, args), stage, block) {
+            return match growth.steps > most {
                 true => Err(Outcome::Paused),
-                false => Ok(count),
+                false => Ok(growth),
             };
         }
-        let words = &mut frame.words;
-        words.copy_from_slice(guard);
-        self.groups.iter().for_each(|group| group.set(words, 0));
-        words[1] = 0;
-        self.counter.iter().for_each(|w| words[*w] = stretch.from);
+        frame.words.copy_from_slice(words);
+        if words[0] == self.position {
+            // Counts that are not known yet.
+            let later = self.inner.iter().filter(|of| of.stage >= stage);
+            later.for_each(|of| of.set(&mut frame.words, 0));
+        }
+        let before = frame.words.to_vec();
         let mut shortened = Vec::new();
         let args = match self.bound_word {
             Some(w) => {
-                words[w] = stretch.to;
+                frame.words[w] = block.to;
                 args
             }
             None => {
                 shortened.extend_from_slice(args);
-                let params = shape.plan.program.params.iter();
+                let params = program.params.iter();
                 for (arg, _) in shortened
                     .iter_mut()
                     .zip(params)
@@ -191,80 +229,135 @@ impl Surveyed {
                 {
                     *arg = Arg::Scalar(Const {
                         ty: Ty::U64,
-                        bits: stretch.to,
+                        bits: block.to,
                     });
                 }
                 &shortened
             }
         };
-        match super::run(kernel, self.pass(), most, frame, args) {
-            Outcome::Done
-                if frame.words[0] == DONE && self.iteration(&frame.words) == stretch.to =>
-            {
-                let groups = self.groups.iter();
-                Ok(UnitGrowth {
-                    to: stretch.to,
-                    steps: frame.words[1],
-                    elements: groups.map(|group| group.value(&frame.words)).collect(),
-                })
-            }
-            ended => Err(ended),
+        let outcome = super::run(kernel, self.pass(), most, frame, args);
+        let after = &frame.words;
+        let is_there = after[0] == DONE && self.iteration(after) == block.to;
+        if outcome != Outcome::Done || !is_there {
+            return Err(outcome);
         }
+        let elements = self.inner.iter();
+        let elements = elements.map(|of| of.value(after).wrapping_sub(of.value(&before)));
+        Ok(BlockGrowth {
+            to: block.to,
+            steps: after[1] - before[1],
+            elements: elements.collect(),
+        })
     }
 
-    /// Counts iterations by lengths in memory.
+    /// Counts a block by lengths in memory.
     ///
     /// The result is none if lengths are not there, or are not those of segments.
     fn count_in_memory(
         &self,
         known: (&Loop, &[u64], &[Arg<'_>]),
+        stage: usize,
         Iterations { from, to }: Iterations,
-    ) -> Option<UnitGrowth> {
-        let elements = self.lengths.iter().map(|of| {
-            let Arg::Array(array) = known.2.get(of.arg)? else {
-                return None;
-            };
-            let at = |value: &WordOrLiteral| {
-                let first = from.checked_add(value.get(known))?;
-                let end = to.checked_add(value.get(known))?;
-                Some(usize::try_from(first).ok()?..usize::try_from(end).ok()?)
-            };
-            let ends = at(&of.shift)?;
-            match &of.begin {
-                None => total(*array, ends),
-                Some(begin) => rise(*array, at(begin)?, ends),
+    ) -> Option<BlockGrowth> {
+        let (_, words, args) = known;
+        if words[0] != self.position {
+            return None;
+        }
+        let mut elements: Vec<u64> = Vec::with_capacity(self.inner.len());
+        let mut steps = to - from;
+        for of in &self.inner {
+            if of.stage > stage {
+                elements.push(0);
+                continue;
             }
-        });
-        let elements: Vec<u64> = elements.collect::<Option<_>>()?;
-        let steps = elements
-            .iter()
-            .try_fold(to - from, |n, m| n.checked_add(*m));
-        (!elements.is_empty()).then_some(UnitGrowth {
+            // The elements of the loop around it.
+            let (first, runs) = match of.around {
+                Some(i) => (self.inner[i].value(words), elements[i]),
+                None => (from, to - from),
+            };
+            let n = match of.lengths.as_ref()? {
+                StoredLengths::Same(length) => runs.checked_mul(length.get(known))?,
+                StoredLengths::InMemory { arg, shift, begin } => {
+                    let Arg::Array(array) = *args.get(*arg)? else {
+                        return None;
+                    };
+                    let at = |value: &WordOrLiteral| {
+                        let first = first.checked_add(value.get(known))?;
+                        let end = first.checked_add(runs)?;
+                        Some(usize::try_from(first).ok()?..usize::try_from(end).ok()?)
+                    };
+                    let ends = at(shift)?;
+                    match begin {
+                        None => total(array, ends)?,
+                        Some(begin) => rise(array, at(begin)?, ends)?,
+                    }
+                }
+            };
+            elements.push(n);
+            steps = steps.checked_add(n)?;
+        }
+        Some(BlockGrowth {
             to,
-            steps: steps?,
+            steps,
             elements,
         })
     }
 
-    /// Adds a unit's count to the words at the guard before it.
+    /// Completes a block's words by the counts of a stage before it.
+    pub fn complete(&self, stage: usize, before: &[u64], words: &mut [u64]) {
+        let these = self.inner.iter().filter(|of| of.stage == stage);
+        these.for_each(|of| of.set(words, of.value(before)));
+        words[1] = before[1];
+    }
+
+    /// Returns the words at the guard behind a block, with the counts of a stage and earlier ones.
     ///
-    /// The result is none if a group would count too far: an iteration of the unit traps.
-    pub fn join(
+    /// The result is none if a loop would count too far: an iteration of the block traps.
+    pub fn after(
         &self,
         (program, args): (&Loop, &[Arg<'_>]),
-        guard: &[u64],
-        count: &UnitGrowth,
+        (words, stage): (&[u64], usize),
+        growth: &BlockGrowth,
     ) -> Option<Vec<u64>> {
-        let mut words = guard.to_vec();
-        words[1] += count.steps;
-        self.counter.iter().for_each(|w| words[*w] = count.to);
-        for (group, elements) in self.groups.iter().zip(&count.elements) {
-            let limit = group.limit.map(|limit| limit.get((program, guard, args)));
-            let most = limit.unwrap_or(u64::MAX);
-            let after = group.value(guard).checked_add(*elements);
-            group.set(&mut words, after.filter(|n| *n <= most)?);
+        let mut after = words.to_vec();
+        after[1] = words[1].checked_add(growth.steps)?;
+        self.at_guard(&mut after, growth.to);
+        let inner = self.inner.iter().zip(&growth.elements);
+        for (of, elements) in inner.filter(|(of, _)| of.stage <= stage) {
+            let limit = of.limit.map(|limit| limit.get((program, words, args)));
+            let n = of.value(words).checked_add(*elements);
+            of.set(&mut after, n.filter(|n| *n <= limit.unwrap_or(u64::MAX))?);
         }
-        Some(words)
+        Some(after)
+    }
+
+    /// Moves words at the guard of the root to that of the iteration that takes a step.
+    ///
+    /// It looks for it in a block, if lengths are in memory.
+    pub fn seek(
+        &self,
+        of: (&Loop, &[Arg<'_>]),
+        mut words: Vec<u64>,
+        mut to: u64,
+        step: u64,
+    ) -> Vec<u64> {
+        let last = self.stages - 1;
+        while self.in_memory {
+            let from = self.iteration(&words);
+            let middle = from + to.saturating_sub(from) / 2;
+            if middle == from {
+                break;
+            }
+            let half = Iterations { from, to: middle };
+            let Some(growth) = self.count_in_memory((of.0, &words, of.1), last, half) else {
+                break;
+            };
+            match self.after(of, (&words, last), &growth) {
+                Some(after) if after[1] <= step => words = after,
+                _ => to = middle,
+            }
+        }
+        words
     }
 
     /// Takes a frame from the guard of the root to the segment's beginning.
@@ -272,7 +365,7 @@ impl Surveyed {
     /// Returns whether it is there.
     pub fn enter(
         &self,
-        (shape, kernel, args): (&ChunkedLoop, &dyn Kernel, &[Arg<'_>]),
+        (shape, kernel, args): OfLoop<'_>,
         restart: &Restart,
         frame: &mut Frame<'_>,
     ) -> bool {
@@ -287,7 +380,7 @@ impl Surveyed {
     }
 }
 
-impl Counter {
+impl InnerElements {
     fn value(&self, words: &[u64]) -> u64 {
         self.words.first().map_or(0, |w| words[*w])
     }

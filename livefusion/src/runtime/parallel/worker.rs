@@ -3,7 +3,7 @@
 //! A worker takes units in order, finds their prefixes, runs them, and moves appended elements to
 //! their destination.
 
-use super::board::{Board, Sum, WorkUnit};
+use super::board::{Board, Claim, Sum, WorkUnit};
 use super::run;
 use crate::runtime::sync::Wait;
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
@@ -75,8 +75,12 @@ impl<'b, 'a> Worker<'b, 'a> {
     pub fn run(mut self, tick: &mut dyn FnMut(bool) -> bool) {
         self.work(tick);
         let sums = self.board.shape.sums.iter();
-        let sums = sums.filter_map(|(slot, _)| self.frame.arrays[*slot].take()?.into_own());
-        self.board.keep_sums(sums.collect());
+        let sums: Option<Vec<Held<'a>>> = sums
+            .map(|(slot, _)| self.frame.arrays[*slot].take())
+            .collect();
+        if let Some(sums) = sums {
+            self.board.keep_sums(sums);
+        }
     }
 
     fn work(&mut self, tick: &mut dyn FnMut(bool) -> bool) {
@@ -118,36 +122,42 @@ impl<'b, 'a> Worker<'b, 'a> {
             // An offered sum may be joined at any moment.
             Sum::Unknown | Sum::Bound if known => self.emit_front(),
             Sum::Unknown => self.summarise(0),
-            Sum::Offered if self.ahead.len() < AHEAD => match self.take() {
-                Did::Something => self.summarise(self.ahead.len() - 1),
-                _ => Did::Nothing,
-            },
+            Sum::Offered if self.ahead.len() < AHEAD => {
+                let held = self.ahead.len();
+                match self.take() {
+                    Did::Something if self.ahead.len() > held => self.summarise(held),
+                    Did::Something => Did::Something,
+                    _ => Did::Nothing,
+                }
+            }
             Sum::Offered | Sum::Bound => Did::Nothing,
         }
     }
 
-    /// Takes one more unit.
+    /// Takes one more unit, or a part of the search for it.
     fn take(&mut self) -> Did {
         if self.pausing {
             return Did::Nothing;
         }
-        match self.board.claim() {
-            Some(unit) => {
-                self.ahead.push_back(unit);
-                Did::Something
-            }
-            None if self.appended.is_empty() => Did::All,
-            None => Did::Nothing,
+        let board = self.board;
+        match board.claim() {
+            Claim::Unit(mut unit) => match board.locate(&mut unit, &mut self.frame) {
+                true => self.ahead.push_back(unit),
+                // A unit before it fails as well.
+                false => board.give_up(unit.k, None),
+            },
+            Claim::Count(block) => board.count(block, &mut self.frame),
+            Claim::Walk(frame) => board.walk(frame),
+            Claim::Nothing if self.appended.is_empty() => return Did::All,
+            Claim::Later | Claim::Nothing => return Did::Nothing,
         }
+        Did::Something
     }
 
     /// Sums a unit's next level from identities.
     fn summarise(&mut self, at: usize) -> Did {
         let board = self.board;
         let unit = &mut self.ahead[at];
-        if board.count(unit, &mut self.frame) {
-            return Did::Something;
-        }
         let (level, ids) = &board.shape.levels[unit.level];
         self.frame.words.copy_from_slice(&unit.words);
         board
@@ -178,12 +188,12 @@ impl<'b, 'a> Worker<'b, 'a> {
         self.frame.words.copy_from_slice(&unit.words);
         if !board.enter(&mut self.frame) {
             // The unit before it ends early as well.
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             return Did::Something;
         }
         unit.words.copy_from_slice(&self.frame.words);
         let Some(arrays) = self.spare.pop().or_else(|| self.own_arrays()) else {
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             return Did::Something;
         };
         for ((slot, _), array) in shape.own.iter().zip(arrays) {
@@ -203,12 +213,12 @@ impl<'b, 'a> Worker<'b, 'a> {
         let (steps, frame) = (unit.steps, &mut self.frame);
         let outcome = run(board.kernel, Pass::Emit, steps, frame, board.args);
         if outcome != Outcome::Paused {
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             // The loop's end may have taken arrays out of the frame.
             return Did::Something;
         }
         if !self.keep(unit.k) {
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             return Did::Something;
         }
         if in_order {
