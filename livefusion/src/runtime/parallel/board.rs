@@ -8,10 +8,10 @@ mod sums;
 
 use super::restart::Restart;
 use super::shape::ChunkedLoop;
-use super::survey::{Iterations, Surveyed};
+use super::survey::Surveyed;
 use crate::runtime::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 pub use blocks::Claim;
-use blocks::Places;
+use blocks::{Known, Places};
 use links::Chain;
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel};
 use loop_lang::ir::GroupId;
@@ -40,6 +40,8 @@ pub struct Board<'a> {
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame<'a>>>,
     claims: Mutex<Claims<'a>>,
+    /// Changes that a thread may wait for that could claim nothing.
+    news: AtomicUsize,
     /// Progress of each level of groups with prefixes.
     chains: Vec<Chain>,
     later: Mutex<Later>,
@@ -87,8 +89,10 @@ pub struct WorkUnit {
     pub k: usize,
     /// Its number of steps.
     pub steps: u64,
-    /// The ends of the blocks with its beginning and its end, until it is located in them.
-    within: (u64, u64),
+    /// Places near its beginning and its end, each with an iteration behind these, until it is
+    /// located.
+    begin: Option<(Known, u64)>,
+    limit: Option<(Known, u64)>,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
@@ -158,18 +162,14 @@ impl<'a> Board<'a> {
             Some(_) => Vec::new(),
             None => shape.levels.iter().map(chain).collect(),
         };
-        let iterations = |s: &Surveyed| Iterations {
-            from: s.iteration(&base),
-            // The last iteration ends behind its last unit.
-            to: s.bound(&shape.plan.program, words, args).saturating_sub(1),
-        };
         let later = Later {
             at: 0,
             values: shape.later.iter().flat_map(value).collect(),
             waiting: BTreeMap::new(),
             places: BTreeMap::new(),
         };
-        let places = survey.map(|s| (s, iterations(s)));
+        let bound = |s: &'a Surveyed| (s, s.bound(&shape.plan.program, words, args));
+        let bound = survey.map(bound);
         Some(Board {
             chains,
             restart,
@@ -178,11 +178,12 @@ impl<'a> Board<'a> {
             later_at: later_at.collect(),
             delivered: AtomicUsize::new(0),
             later: Mutex::new(later),
+            news: AtomicUsize::new(0),
             claims: Mutex::new(Claims {
                 next: 0,
                 units: units.map(|n| n as usize),
                 ended: false,
-                places: Places::new(&base, places, unit, frame),
+                places: Places::new(&base, bound, unit, frame),
             }),
             shape,
             kernel,
@@ -215,7 +216,8 @@ impl<'a> Board<'a> {
         let mut unit = WorkUnit {
             k,
             steps: self.unit,
-            within: (0, 0),
+            begin: None,
+            limit: None,
             words: Vec::new(),
             level: 0,
             sum: Sum::Unknown,
@@ -235,6 +237,11 @@ impl<'a> Board<'a> {
             flat.advance(&mut unit.end, self.unit);
         }
         Claim::Unit(unit)
+    }
+
+    /// Counts the changes that a thread may wait for that could claim nothing.
+    pub fn news(&self) -> usize {
+        self.news.load(Ordering::Acquire)
     }
 
     /// Tells whether a segment was too long for such units.
@@ -306,6 +313,7 @@ impl<'a> Board<'a> {
         if broken.as_ref().is_none_or(|b| k < b.0) {
             *broken = Some((k, words));
         }
+        self.news.fetch_add(1, Ordering::Release);
     }
 
     /// Tells whether a unit does not count any more.
@@ -318,6 +326,7 @@ impl<'a> Board<'a> {
     /// Units already taken still run.
     pub fn close(&self) {
         lock(&self.claims).ended = true;
+        self.news.fetch_add(1, Ordering::Release);
     }
 
     /// Makes all threads leave.
@@ -340,12 +349,14 @@ impl<'a> Board<'a> {
     /// All threads must have left.
     pub fn rest(self) -> Vec<u64> {
         let broken = lock(&self.broken).take();
-        let mut words = match broken {
+        let words = match broken {
             // Units behind the broken one have added to sums.
-            Some(_) if !self.shape.sums.is_empty() => return self.base,
-            Some((_, None)) => return self.base,
-            Some((_, Some(words))) => words,
+            Some(_) if !self.shape.sums.is_empty() => None,
+            Some((_, words)) => words,
             None => self.end(),
+        };
+        let Some(mut words) = words else {
+            return self.base;
         };
         self.add_up();
         let (shape, later) = (self.shape, lock(&self.later));
@@ -357,15 +368,15 @@ impl<'a> Board<'a> {
     }
 
     /// Returns the words at the end of all units, if each reached its end.
-    fn end(&self) -> Vec<u64> {
+    fn end(&self) -> Option<Vec<u64>> {
         let claims = &mut *lock(&self.claims);
         if let Some(words) = self.known().filter(|words| words[1] != self.base[1]) {
-            return words;
+            return Some(words);
         }
         if let Some(flat) = &self.shape.flat {
             let mut words = self.base.clone();
             flat.advance(&mut words, claims.next as u64 * self.unit);
-            return words;
+            return Some(words);
         }
         self.next_place(&mut claims.places, claims.next)
     }

@@ -179,7 +179,8 @@ fn threads_find_the_beginnings_of_segments_together() {
 
 #[test]
 fn threads_find_the_places_of_chunks_together() {
-    let beside = one_loop(&[segments().sum().node(), xs().sum().node()]);
+    let total = xs().map(|x| x.cast::<f64>()).sum();
+    let beside = one_loop(&[segments().sum().node(), total.node()]);
     let kept = segments().filter(|x| x.gt(0));
     let kept = one_loop(&[kept.sum().node(), kept.data().node()]);
     for program in [beside, kept] {

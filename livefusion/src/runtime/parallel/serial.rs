@@ -3,11 +3,13 @@
 use super::board::{Board, Claim};
 use super::fixture::{arguments, one_loop, with_board};
 use crate::array::Array;
+use crate::ast::Node;
 use crate::segmented::Segmented;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Threads that work in rounds.
@@ -120,12 +122,18 @@ impl Nest {
     }
 }
 
+/// Sums all data, in an order that counts.
+fn total(rows: &Segmented<i64>) -> Arc<Node> {
+    let sum = rows.data().map(|x| x.cast::<f64>()).sum();
+    sum.node().clone()
+}
+
 /// Programs over segments: sums beside nothing, all data's sum, a filter's elements.
 fn over(rows: &Segmented<i64>) -> [Loop; 3] {
     let (sums, kept) = (rows.sum(), rows.filter(|x| (x % 3).gt(0)));
     [
         one_loop(&[sums.node()]),
-        one_loop(&[sums.node(), rows.data().sum().node()]),
+        one_loop(&[sums.node(), &total(rows)]),
         one_loop(&[kept.sum().node(), kept.data().node()]),
     ]
 }
@@ -137,7 +145,7 @@ fn all_threads_find_the_places_of_units_at_once() {
     let outer = Segmented::new(&nest.outer.clone().into(), &rows.sum());
     let nested = [
         one_loop(&[outer.sum().node()]),
-        one_loop(&[outer.sum().node(), rows.data().sum().node()]),
+        one_loop(&[outer.sum().node(), &total(&rows)]),
     ];
     let flat = over(&rows).map(|program| (program, vec![&nest.lengths[..]]));
     let nested = nested.map(|program| (program, vec![&nest.outer[..], &nest.lengths[..]]));

@@ -67,23 +67,29 @@ enum StoredLengths {
 #[derive(Clone, Copy)]
 struct WordOrLiteral(Atom, Option<usize>);
 
-/// Holds the iterations of a block.
-#[derive(Clone, Copy)]
-pub struct Iterations {
-    pub from: u64,
-    pub to: u64,
+/// A place between two blocks of iterations, or the beginning of all.
+#[derive(Clone)]
+pub struct Place {
+    /// The next iteration.
+    pub iteration: u64,
+    /// The steps before it.
+    pub step: u64,
+    /// The elements before it by inner loop.
+    elements: Vec<u64>,
 }
 
-/// Holds the growth of words within a block.
+/// Holds the steps and elements of a block.
+#[derive(Clone)]
 pub struct BlockGrowth {
+    /// The iteration behind the block.
     to: u64,
     pub steps: u64,
     /// The elements by inner loop.
     elements: Vec<u64>,
 }
 
-/// A loop with its kernel and arguments.
-type OfLoop<'l> = (&'l ChunkedLoop, &'l dyn Kernel, &'l [Arg<'l>]);
+/// A loop with its kernel, its arguments, and words where all blocks begin.
+pub type OfLoop<'l> = (&'l ChunkedLoop, &'l dyn Kernel, &'l [Arg<'l>], &'l [u64]);
 
 impl Surveyed {
     /// Analyses a loop that [may be counted](survey).
@@ -177,46 +183,74 @@ impl Surveyed {
         for of in &self.inner {
             of.set(&mut guard, of.value(words));
         }
-        self.at_guard(&mut guard, self.iteration(words));
+        guard[0] = self.position;
+        let iteration = self.iteration(words);
+        self.counter.iter().for_each(|w| guard[*w] = iteration);
         guard
     }
 
-    /// Puts words to the guard of the root before an iteration, except for counts.
-    pub fn at_guard(&self, words: &mut [u64], iteration: u64) {
-        words[0] = self.position;
-        self.counter.iter().for_each(|w| words[*w] = iteration);
+    /// Returns the place of words where all blocks begin.
+    pub fn place(&self, words: &[u64]) -> Place {
+        Place {
+            iteration: self.iteration(words),
+            step: words[1],
+            elements: self.inner.iter().map(|of| of.value(words)).collect(),
+        }
+    }
+
+    /// Returns the words at a place.
+    ///
+    /// These are at the guard of the root, but where all blocks begin.
+    pub fn words(&self, base: &[u64], place: &Place) -> Vec<u64> {
+        let mut words = base.to_vec();
+        if place.iteration != self.iteration(base) {
+            words[0] = self.position;
+            words[1] = place.step;
+            self.counter
+                .iter()
+                .for_each(|w| words[*w] = place.iteration);
+            for (of, n) in self.inner.iter().zip(&place.elements) {
+                of.set(&mut words, *n);
+            }
+        }
+        words
+    }
+
+    /// Returns the place before an iteration, with nothing counted.
+    pub fn before(&self, iteration: u64) -> Place {
+        Place {
+            iteration,
+            step: 0,
+            elements: vec![0; self.inner.len()],
+        }
     }
 
     /// Counts the elements of a block in the inner loops of a stage, and its steps in the last one.
     ///
-    /// `words` has the counts of earlier stages at the block's beginning. The result is an error if
+    /// The elements of earlier stages at the block's place are known. The result is an error if
     /// there are more than `most` steps, or if an iteration traps.
     pub fn count(
         &self,
-        (shape, kernel, args): OfLoop<'_>,
-        (words, stage): (&[u64], usize),
-        block: Iterations,
+        of: OfLoop<'_>,
+        (place, stage): (&Place, usize),
+        to: u64,
         most: u64,
         frame: &mut Frame<'_>,
     ) -> Result<BlockGrowth, Outcome> {
-        let program = &shape.plan.program;
-        if let Some(growth) = self.count_in_memory((program, words, args), stage, block) {
+        if let Some(growth) = self.count_in_memory(of, (place, stage), to) {
             return match growth.steps > most {
                 true => Err(Outcome::Paused),
                 false => Ok(growth),
             };
         }
-        frame.words.copy_from_slice(words);
-        if words[0] == self.position {
-            // Counts that are not known yet.
-            let later = self.inner.iter().filter(|of| of.stage >= stage);
-            later.for_each(|of| of.set(&mut frame.words, 0));
-        }
-        let before = frame.words.to_vec();
+        let (shape, kernel, args, base) = of;
+        let program = &shape.plan.program;
+        let before = self.words(base, place);
+        frame.words.copy_from_slice(&before);
         let mut shortened = Vec::new();
         let args = match self.bound_word {
             Some(w) => {
-                frame.words[w] = block.to;
+                frame.words[w] = to;
                 args
             }
             None => {
@@ -229,7 +263,7 @@ impl Surveyed {
                 {
                     *arg = Arg::Scalar(Const {
                         ty: Ty::U64,
-                        bits: block.to,
+                        bits: to,
                     });
                 }
                 &shortened
@@ -237,14 +271,14 @@ impl Surveyed {
         };
         let outcome = super::run(kernel, self.pass(), most, frame, args);
         let after = &frame.words;
-        let is_there = after[0] == DONE && self.iteration(after) == block.to;
+        let is_there = after[0] == DONE && self.iteration(after) == to;
         if outcome != Outcome::Done || !is_there {
             return Err(outcome);
         }
         let elements = self.inner.iter();
         let elements = elements.map(|of| of.value(after).wrapping_sub(of.value(&before)));
         Ok(BlockGrowth {
-            to: block.to,
+            to,
             steps: after[1] - before[1],
             elements: elements.collect(),
         })
@@ -255,14 +289,15 @@ impl Surveyed {
     /// The result is none if lengths are not there, or are not those of segments.
     fn count_in_memory(
         &self,
-        known: (&Loop, &[u64], &[Arg<'_>]),
-        stage: usize,
-        Iterations { from, to }: Iterations,
+        (shape, _, args, base): OfLoop<'_>,
+        (place, stage): (&Place, usize),
+        to: u64,
     ) -> Option<BlockGrowth> {
-        let (_, words, args) = known;
-        if words[0] != self.position {
+        let from = place.iteration;
+        if from == self.iteration(base) && base[0] != self.position {
             return None;
         }
+        let known = (&shape.plan.program, base, args);
         let mut elements: Vec<u64> = Vec::with_capacity(self.inner.len());
         let mut steps = to - from;
         for of in &self.inner {
@@ -272,7 +307,7 @@ impl Surveyed {
             }
             // The elements of the loop around it.
             let (first, runs) = match of.around {
-                Some(i) => (self.inner[i].value(words), elements[i]),
+                Some(i) => (place.elements[i], elements[i]),
                 None => (from, to - from),
             };
             let n = match of.lengths.as_ref()? {
@@ -303,61 +338,56 @@ impl Surveyed {
         })
     }
 
-    /// Completes a block's words by the counts of a stage before it.
-    pub fn complete(&self, stage: usize, before: &[u64], words: &mut [u64]) {
-        let these = self.inner.iter().filter(|of| of.stage == stage);
-        these.for_each(|of| of.set(words, of.value(before)));
-        words[1] = before[1];
+    /// Completes a block's place by the counts of a stage before it.
+    pub fn complete(&self, stage: usize, before: &Place, place: &mut Place) {
+        let counts = place.elements.iter_mut().zip(&before.elements);
+        for ((n, before), of) in counts.zip(&self.inner) {
+            if of.stage == stage {
+                *n = *before;
+            }
+        }
+        place.step = before.step;
     }
 
-    /// Returns the words at the guard behind a block, with the counts of a stage and earlier ones.
+    /// Returns the place behind a block, with the counts of a stage and earlier ones.
     ///
     /// The result is none if a loop would count too far: an iteration of the block traps.
     pub fn after(
         &self,
-        (program, args): (&Loop, &[Arg<'_>]),
-        (words, stage): (&[u64], usize),
-        growth: &BlockGrowth,
-    ) -> Option<Vec<u64>> {
-        let mut after = words.to_vec();
-        after[1] = words[1].checked_add(growth.steps)?;
-        self.at_guard(&mut after, growth.to);
-        let inner = self.inner.iter().zip(&growth.elements);
-        for (of, elements) in inner.filter(|(of, _)| of.stage <= stage) {
-            let limit = of.limit.map(|limit| limit.get((program, words, args)));
-            let n = of.value(words).checked_add(*elements);
-            of.set(&mut after, n.filter(|n| *n <= limit.unwrap_or(u64::MAX))?);
+        (shape, _, args, base): OfLoop<'_>,
+        (place, stage): (&Place, usize),
+        mut growth: BlockGrowth,
+    ) -> Option<Place> {
+        let known = (&shape.plan.program, base, args);
+        let counts = growth.elements.iter_mut().zip(&place.elements);
+        for ((n, before), of) in counts.zip(&self.inner) {
+            let limit = of.limit.map(|limit| limit.get(known));
+            let most = limit.filter(|_| of.stage <= stage).unwrap_or(u64::MAX);
+            *n = n.checked_add(*before).filter(|n| *n <= most)?;
         }
-        Some(after)
+        Some(Place {
+            iteration: growth.to,
+            step: place.step.checked_add(growth.steps)?,
+            elements: growth.elements,
+        })
     }
 
-    /// Moves words at the guard of the root to that of the iteration that takes a step.
+    /// Finds the iteration that takes a step, behind a place and before iteration `to`.
     ///
-    /// It looks for it in a block, if lengths are in memory.
-    pub fn seek(
-        &self,
-        of: (&Loop, &[Arg<'_>]),
-        mut words: Vec<u64>,
-        mut to: u64,
-        step: u64,
-    ) -> Vec<u64> {
+    /// It gets nearer if lengths are in memory.
+    pub fn seek(&self, of: OfLoop<'_>, mut place: Place, mut to: u64, step: u64) -> Place {
         let last = self.stages - 1;
-        while self.in_memory {
-            let from = self.iteration(&words);
-            let middle = from + to.saturating_sub(from) / 2;
-            if middle == from {
-                break;
-            }
-            let half = Iterations { from, to: middle };
-            let Some(growth) = self.count_in_memory((of.0, &words, of.1), last, half) else {
+        while self.in_memory && to.saturating_sub(place.iteration) > 1 {
+            let middle = place.iteration + (to - place.iteration) / 2;
+            let Some(growth) = self.count_in_memory(of, (&place, last), middle) else {
                 break;
             };
-            match self.after(of, (&words, last), &growth) {
-                Some(after) if after[1] <= step => words = after,
+            match self.after(of, (&place, last), growth) {
+                Some(after) if after.step < step => place = after,
                 _ => to = middle,
             }
         }
-        words
+        place
     }
 
     /// Takes a frame from the guard of the root to the segment's beginning.
@@ -365,7 +395,7 @@ impl Surveyed {
     /// Returns whether it is there.
     pub fn enter(
         &self,
-        (shape, kernel, args): OfLoop<'_>,
+        (shape, kernel, args, _): OfLoop<'_>,
         restart: &Restart,
         frame: &mut Frame<'_>,
     ) -> bool {

@@ -26,6 +26,8 @@ pub struct Worker<'b, 'a> {
     spare: Vec<Vec<Buffer>>,
     /// Whether to take no more units for now.
     pausing: bool,
+    /// The board's [news](Board::news) before it had nothing to claim.
+    waits_for: Option<usize>,
 }
 
 /// The elements appended by a unit.
@@ -65,6 +67,7 @@ impl<'b, 'a> Worker<'b, 'a> {
             appended: VecDeque::new(),
             spare: vec![first],
             pausing: false,
+            waits_for: None,
         })
     }
 
@@ -136,10 +139,11 @@ impl<'b, 'a> Worker<'b, 'a> {
 
     /// Takes one more unit, or a part of the search for it.
     fn take(&mut self) -> Did {
-        if self.pausing {
+        let board = self.board;
+        let news = board.news();
+        if self.pausing || self.waits_for == Some(news) {
             return Did::Nothing;
         }
-        let board = self.board;
         match board.claim() {
             Claim::Unit(mut unit) => match board.locate(&mut unit, &mut self.frame) {
                 true => self.ahead.push_back(unit),
@@ -149,7 +153,11 @@ impl<'b, 'a> Worker<'b, 'a> {
             Claim::Count(block) => board.count(block, &mut self.frame),
             Claim::Walk(frame) => board.walk(frame),
             Claim::Nothing if self.appended.is_empty() => return Did::All,
-            Claim::Later | Claim::Nothing => return Did::Nothing,
+            Claim::Later => {
+                self.waits_for = Some(news);
+                return Did::Nothing;
+            }
+            Claim::Nothing => return Did::Nothing,
         }
         Did::Something
     }

@@ -7,22 +7,21 @@
 //! A loop that cannot be counted is walked over by one thread at a time, while others work.
 
 use super::super::restart::Found;
-use super::super::survey::{BlockGrowth, Iterations, Surveyed};
+use super::super::survey::{BlockGrowth, OfLoop, Place, Surveyed};
 use super::{Board, WorkUnit};
-use crate::runtime::sync::lock;
+use crate::runtime::sync::{Ordering, lock};
 use livefusion_backend::{Frame, Outcome, Pass};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// How many times as many iterations a block may have as one before it.
 const LONGER: u64 = 16;
 
 /// The places of units, as far as they are known.
 pub struct Places<'a> {
-    /// The words where known blocks begin, and where the last one ends. The first block has the
-    /// beginning of the next unit.
-    pub known: VecDeque<Vec<u64>>,
+    /// Where known blocks begin, and where the last one ends. The next unit begins in the first.
+    known: VecDeque<Known>,
     /// The iterations that no block has yet.
-    left: Iterations,
+    left: (u64, u64),
     /// The iterations of the next block.
     stride: u64,
     /// Number of blocks given out.
@@ -34,25 +33,34 @@ pub struct Places<'a> {
     end: Option<Outcome>,
 }
 
+/// A known place.
+#[derive(Clone)]
+pub enum Known {
+    Counted(Place),
+    /// The words there.
+    Walked(Vec<u64>),
+}
+
 /// Counts of some inner loops, added in order.
 struct Stage {
     /// Blocks whose earlier counts are known.
     waiting: VecDeque<Block>,
-    /// Counted blocks that wait for earlier ones.
-    counted: BTreeMap<usize, (Block, BlockCounts)>,
+    /// Counted blocks behind the first one that is not.
+    counted: VecDeque<Option<(Block, BlockCounts)>>,
     /// Blocks added so far.
     at: usize,
-    /// The words behind them, with the counts of this stage.
-    words: Vec<u64>,
+    /// The place behind them, with the counts of this stage.
+    place: Place,
 }
 
 /// Iterations of the root to be counted.
 pub struct Block {
     k: usize,
-    iterations: Iterations,
     stage: usize,
-    /// The words at its beginning, with the counts of earlier stages.
-    words: Vec<u64>,
+    /// Its beginning, with the counts of earlier stages.
+    place: Place,
+    /// The iteration behind it.
+    to: u64,
 }
 
 /// The counts of a block, in parts that are not too long.
@@ -74,30 +82,56 @@ pub enum Claim<'a> {
     Nothing,
 }
 
+impl Known {
+    fn step(&self) -> u64 {
+        match self {
+            Known::Counted(place) => place.step,
+            Known::Walked(words) => words[1],
+        }
+    }
+
+    fn iteration(&self) -> u64 {
+        match self {
+            Known::Counted(place) => place.iteration,
+            Known::Walked(_) => 0,
+        }
+    }
+}
+
 impl<'a> Places<'a> {
-    /// Creates the places of a loop that begins at some words.
+    /// Creates the places of a loop that begins at some words, and iterates up to a bound.
     pub fn new(
         words: &[u64],
-        survey: Option<(&Surveyed, Iterations)>,
+        survey: Option<(&Surveyed, u64)>,
         unit: u64,
         frame: Frame<'a>,
     ) -> Places<'a> {
+        let Some((survey, bound)) = survey else {
+            return Places {
+                known: VecDeque::from([Known::Walked(words.to_vec())]),
+                left: (0, 0),
+                stride: 0,
+                blocks: 0,
+                stages: Vec::new(),
+                frame: Some(frame),
+                end: None,
+            };
+        };
+        let place = survey.place(words);
         let stage = |_| Stage {
             waiting: VecDeque::new(),
-            counted: BTreeMap::new(),
+            counted: VecDeque::new(),
             at: 0,
-            words: words.to_vec(),
+            place: place.clone(),
         };
-        let done = survey.map_or(0, |(s, _)| s.iteration(words));
-        let pace = words[1] / done.max(1);
+        let pace = place.step / place.iteration.max(1);
         Places {
-            known: VecDeque::from([words.to_vec()]),
-            left: survey.map_or(Iterations { from: 0, to: 0 }, |(_, all)| all),
+            known: VecDeque::from([Known::Counted(place.clone())]),
+            // The last iteration ends behind its last unit.
+            left: (place.iteration, bound.saturating_sub(1)),
             stride: (unit / pace.max(1)).max(1),
             blocks: 0,
-            stages: (0..survey.map_or(0, |(s, _)| s.stages))
-                .map(stage)
-                .collect(),
+            stages: (0..survey.stages).map(stage).collect(),
             frame: Some(frame),
             end: None,
         }
@@ -109,34 +143,35 @@ impl<'a> Places<'a> {
     }
 
     /// Claims a part of the search for the next unit.
-    fn search(&mut self) -> Claim<'a> {
+    fn search(&mut self, survey: Option<&Surveyed>) -> Claim<'a> {
         if self.end.is_some() {
             return Claim::Nothing;
         }
+        let (Some(survey), Some(last)) = (survey, self.stages.last()) else {
+            return self.frame.take().map_or(Claim::Later, Claim::Walk);
+        };
+        let pending = last.at < self.blocks;
         let waiting = self.stages.iter_mut().rev();
         if let Some(block) = waiting.filter_map(|s| s.waiting.pop_front()).next() {
             return Claim::Count(block);
         }
-        let Some(last) = self.stages.last() else {
-            return self.frame.take().map_or(Claim::Later, Claim::Walk);
-        };
-        let Iterations { from, to } = self.left;
+        let (from, to) = self.left;
         if from >= to {
-            return match last.at < self.blocks {
+            return match pending {
                 true => Claim::Later,
                 false => Claim::Nothing,
             };
         }
-        self.left.from = to.min(from.saturating_add(self.stride));
+        self.left.0 = to.min(from.saturating_add(self.stride));
         self.blocks += 1;
         Claim::Count(Block {
             k: self.blocks - 1,
-            iterations: Iterations {
-                from,
-                to: self.left.from,
-            },
             stage: 0,
-            words: Vec::new(),
+            place: match self.blocks {
+                1 => self.stages[0].place.clone(),
+                _ => survey.before(from),
+            },
+            to: self.left.0,
         })
     }
 }
@@ -147,67 +182,8 @@ impl<'a> Board<'a> {
         self.survey.filter(|_| self.restart.is_none())
     }
 
-    /// Claims the unit `k` if its place is known, or a part of the search for it.
-    pub(super) fn claim_place(&self, places: &mut Places<'a>, mut unit: WorkUnit) -> Claim<'a> {
-        let needs_end = !self.shape.limited.is_empty();
-        let known = &mut places.known;
-        if let Some(survey) = self.cut_anywhere() {
-            let (from, to) = (self.step(unit.k), self.step(unit.k + 1));
-            // The step before it leads to the guard where units end.
-            while known.get(1).is_some_and(|next| next[1] < from) {
-                known.pop_front();
-            }
-            if known.back().is_none_or(|end| end[1] < to) {
-                return places.search();
-            }
-            let block = |at: usize| {
-                let end = known.get(at + 1).unwrap_or(&known[at]);
-                (known[at].clone(), survey.iteration(end))
-            };
-            let (words, end) = block(0);
-            (unit.words, unit.within.0) = (words, end);
-            if needs_end {
-                let before = |words: &Vec<u64>| words[1] < to;
-                let at = known.partition_point(before).saturating_sub(1);
-                (unit.end, unit.within.1) = block(at);
-            }
-        } else {
-            if known.len() < 2 {
-                return places.search();
-            }
-            unit.words = known.pop_front().unwrap_or_default();
-            unit.steps = known[0][1] - unit.words[1];
-            if needs_end {
-                unit.end.clone_from(&known[0]);
-            }
-        }
-        Claim::Unit(unit)
-    }
-
-    /// Returns the words at the beginning of unit `k`, the first that was not claimed.
-    pub(super) fn next_place(&self, places: &mut Places<'a>, k: usize) -> Vec<u64> {
-        let mut words = places.known.front().cloned().unwrap_or_default();
-        let Some(frame) = &mut places.frame else {
-            return words;
-        };
-        match self.cut_anywhere() {
-            Some(survey) => {
-                let at = places
-                    .known
-                    .partition_point(|words| words[1] < self.step(k));
-                if at > 0 {
-                    words.clone_from(&places.known[at - 1]);
-                }
-                let end = places.known.get(at).map_or(0, |end| survey.iteration(end));
-                self.walk_to(survey, &mut words, (end, self.step(k)), frame);
-            }
-            None => {
-                frame.words = words.into();
-                self.enter(frame);
-                words = frame.words.to_vec();
-            }
-        }
-        words
+    fn counted_loop(&self) -> OfLoop<'_> {
+        (self.shape, self.kernel, self.args, &self.base)
     }
 
     /// Returns the step with which unit `k` begins, if units begin at any step.
@@ -215,36 +191,98 @@ impl<'a> Board<'a> {
         self.base[1] + k as u64 * self.unit
     }
 
-    /// Walks from the beginning of a block with some iterations to a step.
-    ///
-    /// Returns false if the pass that finds places does not get there.
-    fn walk_to(
-        &self,
-        survey: &Surveyed,
-        words: &mut Vec<u64>,
-        (end, step): (u64, u64),
-        frame: &mut Frame<'_>,
-    ) -> bool {
-        let of = (&self.shape.plan.program, self.args);
-        let near = survey.seek(of, std::mem::take(words), end, step);
-        frame.words.copy_from_slice(&near);
-        let steps = step - near[1];
-        let is_there = steps == 0 || self.pass_over(steps, frame) == Outcome::Paused;
-        *words = frame.words.to_vec();
-        is_there
+    /// Claims the unit `k` if its place is known, or a part of the search for it.
+    pub(super) fn claim_place(&self, places: &mut Places<'a>, mut unit: WorkUnit) -> Claim<'a> {
+        let needs_end = !self.shape.limited.is_empty();
+        let known = &mut places.known;
+        let near = |known: &VecDeque<Known>, at: usize| {
+            let end = known.get(at + 1).map_or(0, Known::iteration);
+            Some((known[at].clone(), end))
+        };
+        if self.cut_anywhere().is_some() {
+            let (from, to) = (self.step(unit.k), self.step(unit.k + 1));
+            // The step before it leads to the guard where units end.
+            while known.get(1).is_some_and(|next| next.step() < from) {
+                known.pop_front();
+            }
+            if known.back().is_none_or(|end| end.step() < to) {
+                return places.search(self.survey);
+            }
+            unit.begin = near(known, 0);
+            if needs_end {
+                let behind = known.partition_point(|place| place.step() < to);
+                unit.limit = near(known, behind.saturating_sub(1));
+            }
+        } else {
+            if known.len() < 2 {
+                return places.search(self.survey);
+            }
+            let begin = known.pop_front();
+            unit.steps = known[0].step() - begin.as_ref().map_or(0, Known::step);
+            unit.begin = begin.map(|begin| (begin, 0));
+            if needs_end {
+                unit.limit = near(known, 0);
+            }
+        }
+        Claim::Unit(unit)
     }
 
-    /// Walks to a unit's beginning, and to its end if that is needed.
+    /// Finds the words at a unit's beginning, and at its end if they are needed.
     ///
     /// Returns false if the pass that finds places does not get there.
     pub fn locate(&self, unit: &mut WorkUnit, frame: &mut Frame<'_>) -> bool {
-        let Some(survey) = self.cut_anywhere() else {
-            return true;
+        let both = [
+            (unit.begin.take(), unit.k, &mut unit.words),
+            (unit.limit.take(), unit.k + 1, &mut unit.end),
+        ];
+        for (near, k, words) in both {
+            if let Some(near) = near {
+                match self.walk_to(near, k, frame) {
+                    Some(there) => *words = there,
+                    None => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Returns the words at the beginning of unit `k`, the first that was not claimed.
+    pub(super) fn next_place(&self, places: &mut Places<'a>, k: usize) -> Option<Vec<u64>> {
+        let known = &places.known;
+        let at = match self.cut_anywhere() {
+            Some(_) => known.partition_point(|place| place.step() < self.step(k)),
+            None => 0,
         };
-        let (begin, end) = unit.within;
-        let (begin, end) = ((begin, self.step(unit.k)), (end, self.step(unit.k + 1)));
-        self.walk_to(survey, &mut unit.words, begin, frame)
-            && (unit.end.is_empty() || self.walk_to(survey, &mut unit.end, end, frame))
+        let at = at.saturating_sub(1);
+        let end = known.get(at + 1).map_or(0, Known::iteration);
+        let near = (known.get(at)?.clone(), end);
+        let frame = places.frame.as_mut()?;
+        frame.words = self.walk_to(near, k, frame)?.into();
+        self.enter(frame);
+        Some(frame.words.to_vec())
+    }
+
+    /// Finds the words at the beginning of unit `k`, behind a place and before some iteration.
+    fn walk_to(
+        &self,
+        (near, to): (Known, u64),
+        k: usize,
+        frame: &mut Frame<'_>,
+    ) -> Option<Vec<u64>> {
+        let place = match near {
+            Known::Walked(words) => return Some(words),
+            Known::Counted(place) => place,
+        };
+        let survey = self.survey?;
+        if self.restart.is_some() {
+            return Some(survey.words(&self.base, &place));
+        }
+        let near = survey.seek(self.counted_loop(), place, to, self.step(k));
+        let words = survey.words(&self.base, &near);
+        frame.words.copy_from_slice(&words);
+        let steps = self.step(k) - near.step;
+        let is_there = steps == 0 || self.pass_over(steps, frame) == Outcome::Paused;
+        is_there.then(|| frame.words.to_vec())
     }
 
     /// Runs a frame on by the pass that computes nothing but places.
@@ -260,67 +298,56 @@ impl<'a> Board<'a> {
     }
 
     /// Counts a block, and adds up the counts of blocks without a gap.
-    pub fn count(&self, mut block: Block, frame: &mut Frame<'_>) {
+    pub fn count(&self, block: Block, frame: &mut Frame<'_>) {
         let Some(survey) = self.survey else {
             return;
         };
-        let (stage, iterations) = (block.stage, block.iterations);
-        if stage == 0 {
-            block.words.clone_from(&self.base);
-            if block.k > 0 {
-                survey.at_guard(&mut block.words, iterations.from);
-            }
-        }
-        let is_last = stage + 1 == survey.stages;
+        let is_last = block.stage + 1 == survey.stages;
         let most = match self.restart {
             Some(_) if is_last => self.longest,
             _ => u64::MAX,
         };
-        let mut parts = Vec::new();
-        let words = block.words.clone();
-        let counted = self.count_parts((words, stage), iterations, most, frame, &mut parts);
+        let mut parts = Vec::with_capacity(1);
+        let at = (block.place.clone(), block.stage);
+        let counted = self.count_parts(survey, at, block.to, most, frame, &mut parts);
         let steps: u64 = parts.iter().map(|part| part.steps).sum();
+        let iterations = block.to - block.place.iteration;
         let counts = BlockCounts {
             parts,
             end: counted.err(),
         };
         let places = &mut lock(&self.claims).places;
         if is_last && counts.end.is_none() {
-            let stride = u128::from(iterations.to - iterations.from);
-            let better = stride * u128::from(self.unit) / u128::from(steps.max(1));
+            let better = u128::from(iterations) * u128::from(self.unit) / u128::from(steps.max(1));
             let better = u64::try_from(better).unwrap_or(u64::MAX);
-            places.stride = better.clamp(1, LONGER.saturating_mul(iterations.to - iterations.from));
+            places.stride = better.clamp(1, LONGER.saturating_mul(iterations));
         }
         self.add(survey, places, block, counts);
+        self.news.fetch_add(1, Ordering::Release);
     }
 
-    /// Counts a block in parts that are not too long, and returns the words behind it.
+    /// Counts a block in parts that are not too long, and returns the place behind it.
     fn count_parts(
         &self,
-        (words, stage): (Vec<u64>, usize),
-        block: Iterations,
+        survey: &Surveyed,
+        (place, stage): (Place, usize),
+        to: u64,
         most: u64,
         frame: &mut Frame<'_>,
         parts: &mut Vec<BlockGrowth>,
-    ) -> Result<Vec<u64>, Outcome> {
-        let Some(survey) = self.survey else {
-            return Ok(words);
-        };
-        let of = (self.shape, self.kernel, self.args);
-        match survey.count(of, (&words, stage), block, most, frame) {
+    ) -> Result<Place, Outcome> {
+        let of = self.counted_loop();
+        match survey.count(of, (&place, stage), to, most, frame) {
             Ok(part) => {
-                let of = (&self.shape.plan.program, self.args);
-                let after = survey.after(of, (&words, stage), &part);
+                let after = survey.after(of, (&place, stage), part.clone());
                 parts.push(part);
                 after.ok_or(Outcome::Done)
             }
-            Err(Outcome::Paused) if block.to - block.from > 1 => {
-                let Iterations { from, to } = block;
-                let middle = from + (to - from) / 2;
-                let first = Iterations { from, to: middle };
-                let second = Iterations { from: middle, to };
-                let words = self.count_parts((words, stage), first, most, frame, parts)?;
-                self.count_parts((words, stage), second, most, frame, parts)
+            Err(Outcome::Paused) if to - place.iteration > 1 => {
+                let middle = place.iteration + (to - place.iteration) / 2;
+                let place = (place, stage);
+                let place = self.count_parts(survey, place, middle, most, frame, parts)?;
+                self.count_parts(survey, (place, stage), to, most, frame, parts)
             }
             Err(outcome) => Err(outcome),
         }
@@ -328,27 +355,32 @@ impl<'a> Board<'a> {
 
     /// Adds the counts of a block, and of blocks that waited for it.
     fn add(&self, survey: &Surveyed, places: &mut Places<'a>, block: Block, counts: BlockCounts) {
-        let of = (&self.shape.plan.program, self.args);
+        let of = self.counted_loop();
         let s = block.stage;
         let (stages, later) = places.stages.split_at_mut(s + 1);
         let stage = &mut stages[s];
-        stage.counted.insert(block.k, (block, counts));
-        while let Some((mut block, counts)) = stage.counted.remove(&stage.at) {
+        let gap = block.k - stage.at;
+        while stage.counted.len() <= gap {
+            stage.counted.push_back(None);
+        }
+        stage.counted[gap] = Some((block, counts));
+        while let Some((mut block, counts)) = stage.counted.front_mut().and_then(Option::take) {
+            stage.counted.pop_front();
             stage.at += 1;
             if block.k > 0 {
-                survey.complete(s, &stage.words, &mut block.words);
+                survey.complete(s, &stage.place, &mut block.place);
             }
-            stage.words.clone_from(&block.words);
+            stage.place.clone_from(&block.place);
             let mut end = counts.end;
-            for part in &counts.parts {
-                let Some(after) = survey.after(of, (&stage.words, s), part) else {
+            for part in counts.parts {
+                let Some(after) = survey.after(of, (&stage.place, s), part) else {
                     end = Some(Outcome::Done);
                     break;
                 };
                 if later.is_empty() && places.end.is_none() {
-                    places.known.push_back(after.clone());
+                    places.known.push_back(Known::Counted(after.clone()));
                 }
-                stage.words = after;
+                stage.place = after;
             }
             if end.is_some() {
                 places.end = places.end.take().or(end);
@@ -379,10 +411,11 @@ impl<'a> Board<'a> {
         }
         let places = &mut lock(&self.claims).places;
         match end {
-            None => places.known.push_back(frame.words.to_vec()),
+            None => places.known.push_back(Known::Walked(frame.words.to_vec())),
             Some(_) => frame.words = begin.into(),
         }
         (places.end, places.frame) = (end, Some(frame));
+        self.news.fetch_add(1, Ordering::Release);
     }
 
     /// Takes a frame with the words of a unit to the unit's beginning.
@@ -390,9 +423,7 @@ impl<'a> Board<'a> {
     /// Returns false if it cannot be reached.
     pub fn enter(&self, frame: &mut Frame<'_>) -> bool {
         match self.restart.zip(self.survey) {
-            Some((restart, survey)) => {
-                survey.enter((self.shape, self.kernel, self.args), restart, frame)
-            }
+            Some((restart, survey)) => survey.enter(self.counted_loop(), restart, frame),
             None => true,
         }
     }
