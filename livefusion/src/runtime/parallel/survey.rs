@@ -17,6 +17,9 @@ use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 
+/// The inner loops of a loop that is counted, at most. Places are small and copied under a lock.
+const INNER: usize = 8;
+
 /// Describes how the iterations of a loop are counted.
 pub struct Surveyed {
     /// The position of the root's guard in frames.
@@ -68,24 +71,24 @@ enum StoredLengths {
 struct WordOrLiteral(Atom, Option<usize>);
 
 /// A place between two blocks of iterations, or the beginning of all.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct Place {
     /// The next iteration.
     pub iteration: u64,
     /// The steps before it.
     pub step: u64,
     /// The elements before it by inner loop.
-    elements: Vec<u64>,
+    elements: [u64; INNER],
 }
 
 /// Holds the steps and elements of a block.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct BlockGrowth {
     /// The iteration behind the block.
     to: u64,
     pub steps: u64,
     /// The elements by inner loop.
-    elements: Vec<u64>,
+    elements: [u64; INNER],
 }
 
 /// A loop with its kernel, its arguments, and words where all blocks begin.
@@ -138,7 +141,7 @@ impl Surveyed {
                 }),
         });
         let inner: Vec<InnerElements> = inner.collect();
-        saved.then(|| Surveyed {
+        (saved && inner.len() <= INNER).then(|| Surveyed {
             position: position as u64 + 1,
             counter: words(counter),
             bound: Atom::Var(bound),
@@ -189,12 +192,20 @@ impl Surveyed {
         guard
     }
 
+    fn elements(&self, mut of: impl FnMut(&InnerElements) -> u64) -> [u64; INNER] {
+        let mut elements = [0; INNER];
+        for (n, inner) in elements.iter_mut().zip(&self.inner) {
+            *n = of(inner);
+        }
+        elements
+    }
+
     /// Returns the place of words where all blocks begin.
     pub fn place(&self, words: &[u64]) -> Place {
         Place {
             iteration: self.iteration(words),
             step: words[1],
-            elements: self.inner.iter().map(|of| of.value(words)).collect(),
+            elements: self.elements(|of| of.value(words)),
         }
     }
 
@@ -217,11 +228,11 @@ impl Surveyed {
     }
 
     /// Returns the place before an iteration, with nothing counted.
-    pub fn before(&self, iteration: u64) -> Place {
+    pub fn before(iteration: u64) -> Place {
         Place {
             iteration,
             step: 0,
-            elements: vec![0; self.inner.len()],
+            elements: [0; INNER],
         }
     }
 
@@ -275,12 +286,11 @@ impl Surveyed {
         if outcome != Outcome::Done || !is_there {
             return Err(outcome);
         }
-        let elements = self.inner.iter();
-        let elements = elements.map(|of| of.value(after).wrapping_sub(of.value(&before)));
+        let grown = |of: &InnerElements| of.value(after).wrapping_sub(of.value(&before));
         Ok(BlockGrowth {
             to,
             steps: after[1] - before[1],
-            elements: elements.collect(),
+            elements: self.elements(grown),
         })
     }
 
@@ -298,13 +308,10 @@ impl Surveyed {
             return None;
         }
         let known = (&shape.plan.program, base, args);
-        let mut elements: Vec<u64> = Vec::with_capacity(self.inner.len());
+        let mut elements = [0; INNER];
         let mut steps = to - from;
-        for of in &self.inner {
-            if of.stage > stage {
-                elements.push(0);
-                continue;
-            }
+        let counted = self.inner.iter().enumerate();
+        for (i, of) in counted.filter(|(_, of)| of.stage <= stage) {
             // The elements of the loop around it.
             let (first, runs) = match of.around {
                 Some(i) => (place.elements[i], elements[i]),
@@ -328,7 +335,7 @@ impl Surveyed {
                     }
                 }
             };
-            elements.push(n);
+            elements[i] = n;
             steps = steps.checked_add(n)?;
         }
         Some(BlockGrowth {

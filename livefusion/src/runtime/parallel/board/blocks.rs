@@ -122,11 +122,11 @@ impl<'a> Places<'a> {
             waiting: VecDeque::new(),
             counted: VecDeque::new(),
             at: 0,
-            place: place.clone(),
+            place,
         };
         let pace = place.step / place.iteration.max(1);
         Places {
-            known: VecDeque::from([Known::Counted(place.clone())]),
+            known: VecDeque::from([Known::Counted(place)]),
             // The last iteration ends behind its last unit.
             left: (place.iteration, bound.saturating_sub(1)),
             stride: (unit / pace.max(1)).max(1),
@@ -143,11 +143,11 @@ impl<'a> Places<'a> {
     }
 
     /// Claims a part of the search for the next unit.
-    fn search(&mut self, survey: Option<&Surveyed>) -> Claim<'a> {
+    fn search(&mut self) -> Claim<'a> {
         if self.end.is_some() {
             return Claim::Nothing;
         }
-        let (Some(survey), Some(last)) = (survey, self.stages.last()) else {
+        let Some(last) = self.stages.last() else {
             return self.frame.take().map_or(Claim::Later, Claim::Walk);
         };
         let pending = last.at < self.blocks;
@@ -168,8 +168,8 @@ impl<'a> Places<'a> {
             k: self.blocks - 1,
             stage: 0,
             place: match self.blocks {
-                1 => self.stages[0].place.clone(),
-                _ => survey.before(from),
+                1 => self.stages[0].place,
+                _ => Surveyed::before(from),
             },
             to: self.left.0,
         })
@@ -206,7 +206,7 @@ impl<'a> Board<'a> {
                 known.pop_front();
             }
             if known.back().is_none_or(|end| end.step() < to) {
-                return places.search(self.survey);
+                return places.search();
             }
             unit.begin = near(known, 0);
             if needs_end {
@@ -215,7 +215,7 @@ impl<'a> Board<'a> {
             }
         } else {
             if known.len() < 2 {
-                return places.search(self.survey);
+                return places.search();
             }
             let begin = known.pop_front();
             unit.steps = known[0].step() - begin.as_ref().map_or(0, Known::step);
@@ -308,7 +308,7 @@ impl<'a> Board<'a> {
             _ => u64::MAX,
         };
         let mut parts = Vec::with_capacity(1);
-        let at = (block.place.clone(), block.stage);
+        let at = (block.place, block.stage);
         let counted = self.count_parts(survey, at, block.to, most, frame, &mut parts);
         let steps: u64 = parts.iter().map(|part| part.steps).sum();
         let iterations = block.to - block.place.iteration;
@@ -339,7 +339,7 @@ impl<'a> Board<'a> {
         let of = self.counted_loop();
         match survey.count(of, (&place, stage), to, most, frame) {
             Ok(part) => {
-                let after = survey.after(of, (&place, stage), part.clone());
+                let after = survey.after(of, (&place, stage), part);
                 parts.push(part);
                 after.ok_or(Outcome::Done)
             }
@@ -370,7 +370,7 @@ impl<'a> Board<'a> {
             if block.k > 0 {
                 survey.complete(s, &stage.place, &mut block.place);
             }
-            stage.place.clone_from(&block.place);
+            stage.place = block.place;
             let mut end = counts.end;
             for part in counts.parts {
                 let Some(after) = survey.after(of, (&stage.place, s), part) else {
@@ -378,7 +378,7 @@ impl<'a> Board<'a> {
                     break;
                 };
                 if later.is_empty() && places.end.is_none() {
-                    places.known.push_back(Known::Counted(after.clone()));
+                    places.known.push_back(Known::Counted(after));
                 }
                 stage.place = after;
             }
