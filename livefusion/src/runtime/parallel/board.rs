@@ -8,7 +8,7 @@ mod sums;
 
 use super::restart::Restart;
 use super::shape::ChunkedLoop;
-use super::survey::Surveyed;
+use super::survey::{INNER, Surveyed};
 use crate::runtime::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 pub use blocks::Claim;
 use blocks::{Known, Places};
@@ -35,6 +35,8 @@ pub struct Board<'a> {
     restart: Option<&'a Restart>,
     /// How threads find the places of units together, if they can.
     survey: Option<&'a Surveyed>,
+    /// The most elements of its inner loops.
+    limits: [u64; INNER],
     /// Units that fit the capacity of arrays that begin short.
     capacity: usize,
     /// Frames over the loop's arrays, one for each thread.
@@ -170,10 +172,13 @@ impl<'a> Board<'a> {
         };
         let bound = |s: &'a Surveyed| (s, s.bound(&shape.plan.program, words, args));
         let bound = survey.map(bound);
+        let known = (&shape.plan.program, &base[..], args);
+        let limits = survey.map_or([u64::MAX; INNER], |s| s.limits(known));
         Some(Board {
             chains,
             restart,
             survey,
+            limits,
             capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
             later_at: later_at.collect(),
             delivered: AtomicUsize::new(0),

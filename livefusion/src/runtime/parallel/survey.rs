@@ -6,19 +6,21 @@
 //!
 //! Segments of segments are counted in [stages](loop_lang::chunkable::Survey::stages).
 
+mod lengths;
+
 use super::restart::Restart;
 use super::shape::ChunkedLoop;
+use lengths::{rise, total};
 use livefusion_backend::kernel::known_word;
-use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, View};
+use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::chunkable::{ChunkPlan, Lengths, Survey, survey};
 use loop_lang::ir::{Atom, Param, ParamKind, Var};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
-use std::ops::Range;
 
 /// The inner loops of a loop that is counted, at most. Places are small and copied under a lock.
-const INNER: usize = 8;
+pub const INNER: usize = 8;
 
 /// Describes how the iterations of a loop are counted.
 pub struct Surveyed {
@@ -209,6 +211,11 @@ impl Surveyed {
         }
     }
 
+    /// Returns the most that each inner loop may count.
+    pub fn limits(&self, known: (&Loop, &[u64], &[Arg<'_>])) -> [u64; INNER] {
+        self.elements(|of| of.limit.map_or(u64::MAX, |limit| limit.get(known)))
+    }
+
     /// Returns the words at a place.
     ///
     /// These are at the guard of the root, but where all blocks begin.
@@ -361,16 +368,17 @@ impl Surveyed {
     /// The result is none if a loop would count too far: an iteration of the block traps.
     pub fn after(
         &self,
-        (shape, _, args, base): OfLoop<'_>,
+        limits: &[u64; INNER],
         (place, stage): (&Place, usize),
         mut growth: BlockGrowth,
     ) -> Option<Place> {
-        let known = (&shape.plan.program, base, args);
-        let counts = growth.elements.iter_mut().zip(&place.elements);
-        for ((n, before), of) in counts.zip(&self.inner) {
-            let limit = of.limit.map(|limit| limit.get(known));
-            let most = limit.filter(|_| of.stage <= stage).unwrap_or(u64::MAX);
-            *n = n.checked_add(*before).filter(|n| *n <= most)?;
+        for (i, of) in self.inner.iter().enumerate() {
+            let most = match of.stage <= stage {
+                true => limits[i],
+                false => u64::MAX,
+            };
+            let n = growth.elements[i].checked_add(place.elements[i]);
+            growth.elements[i] = n.filter(|n| *n <= most)?;
         }
         Some(Place {
             iteration: growth.to,
@@ -382,14 +390,20 @@ impl Surveyed {
     /// Finds the iteration that takes a step, behind a place and before iteration `to`.
     ///
     /// It gets nearer if lengths are in memory.
-    pub fn seek(&self, of: OfLoop<'_>, mut place: Place, mut to: u64, step: u64) -> Place {
+    pub fn seek(
+        &self,
+        (of, limits): (OfLoop<'_>, &[u64; INNER]),
+        mut place: Place,
+        mut to: u64,
+        step: u64,
+    ) -> Place {
         let last = self.stages - 1;
         while self.in_memory && to.saturating_sub(place.iteration) > 1 {
             let middle = place.iteration + (to - place.iteration) / 2;
             let Some(growth) = self.count_in_memory(of, (&place, last), middle) else {
                 break;
             };
-            match self.after(of, (&place, last), growth) {
+            match self.after(limits, (&place, last), growth) {
                 Some(after) if after.step < step => place = after,
                 _ => to = middle,
             }
@@ -434,57 +448,4 @@ impl WordOrLiteral {
             None => known_word(program, args, self.0),
         }
     }
-}
-
-/// Calls a function on the elements of an array of integers.
-macro_rules! with_integers {
-    ($array:expr, |$elements:ident| $body:expr) => {
-        match $array.ty() {
-            Ty::I8 => with_integers!(i8, $array, |$elements| $body),
-            Ty::I16 => with_integers!(i16, $array, |$elements| $body),
-            Ty::I32 => with_integers!(i32, $array, |$elements| $body),
-            Ty::I64 => with_integers!(i64, $array, |$elements| $body),
-            Ty::U8 => with_integers!(u8, $array, |$elements| $body),
-            Ty::U16 => with_integers!(u16, $array, |$elements| $body),
-            Ty::U32 => with_integers!(u32, $array, |$elements| $body),
-            Ty::U64 => with_integers!(u64, $array, |$elements| $body),
-            _ => None,
-        }
-    };
-    ($t:ty, $array:expr, |$elements:ident| $body:expr) => {{
-        let $elements = $array.as_slice::<$t>()?;
-        $body
-    }};
-}
-
-/// Adds up lengths. The result is none if some are too long to be added.
-#[expect(clippy::unnecessary_cast, reason = "one of the types is `u64`")]
-fn total(array: View<'_>, at: Range<usize>) -> Option<u64> {
-    // So many of less than the limit have a sum.
-    let few = at.len() <= 1 << 24;
-    with_integers!(array, |all| {
-        let (mut sum, mut bits) = (0u64, 0);
-        for n in all.get(at)? {
-            sum = sum.wrapping_add(*n as u64);
-            bits |= *n as u64;
-        }
-        (few && bits < 1 << 39).then_some(sum)
-    })
-}
-
-/// Subtracts the first offset from the last one. The result is none if they ever fall.
-#[expect(clippy::unnecessary_cast, reason = "one of the types is `u64`")]
-fn rise(array: View<'_>, begins: Range<usize>, ends: Range<usize>) -> Option<u64> {
-    if begins.start.checked_add(1) != Some(ends.start) || ends.is_empty() {
-        return None;
-    }
-    with_integers!(array, |all| {
-        let offsets = all.get(begins.start..ends.end)?;
-        let mut rising = true;
-        for (a, b) in offsets.iter().zip(offsets.get(1..)?) {
-            rising &= a <= b;
-        }
-        let (first, last) = (*offsets.first()?, *offsets.last()?);
-        rising.then(|| (last as u64).wrapping_sub(first as u64))
-    })
 }

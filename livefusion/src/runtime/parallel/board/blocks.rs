@@ -277,7 +277,7 @@ impl<'a> Board<'a> {
         if self.restart.is_some() {
             return Some(survey.words(&self.base, &place));
         }
-        let near = survey.seek(self.counted_loop(), place, to, self.step(k));
+        let near = survey.seek((self.counted_loop(), &self.limits), place, to, self.step(k));
         let words = survey.words(&self.base, &near);
         frame.words.copy_from_slice(&words);
         let steps = self.step(k) - near.step;
@@ -339,7 +339,7 @@ impl<'a> Board<'a> {
         let of = self.counted_loop();
         match survey.count(of, (&place, stage), to, most, frame) {
             Ok(part) => {
-                let after = survey.after(of, (&place, stage), part);
+                let after = survey.after(&self.limits, (&place, stage), part);
                 parts.push(part);
                 after.ok_or(Outcome::Done)
             }
@@ -355,7 +355,6 @@ impl<'a> Board<'a> {
 
     /// Adds the counts of a block, and of blocks that waited for it.
     fn add(&self, survey: &Surveyed, places: &mut Places<'a>, block: Block, counts: BlockCounts) {
-        let of = self.counted_loop();
         let s = block.stage;
         let (stages, later) = places.stages.split_at_mut(s + 1);
         let stage = &mut stages[s];
@@ -373,7 +372,7 @@ impl<'a> Board<'a> {
             stage.place = block.place;
             let mut end = counts.end;
             for part in counts.parts {
-                let Some(after) = survey.after(of, (&stage.place, s), part) else {
+                let Some(after) = survey.after(&self.limits, (&stage.place, s), part) else {
                     end = Some(Outcome::Done);
                     break;
                 };

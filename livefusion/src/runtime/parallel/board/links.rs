@@ -2,6 +2,7 @@
 
 use super::{Board, Sum, WorkUnit};
 use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, lock};
+use loop_lang::ir::GroupId;
 use std::collections::BTreeMap;
 
 /// Holds the prefix of one level, up to the beginning of unit `at`.
@@ -17,7 +18,8 @@ struct Links {
     values: Vec<Vec<u64>>,
     /// Sums of later units.
     sums: BTreeMap<usize, LinkSum>,
-    /// The words at the beginnings and ends of units after the join, for their threads.
+    /// The words at the beginnings of units after the join, for their threads, and those at the ends
+    /// if these limit arrays.
     joined: BTreeMap<usize, (Vec<u64>, Vec<u64>)>,
 }
 
@@ -25,8 +27,8 @@ struct Links {
 struct LinkSum {
     /// The words at its end, where groups began as identities.
     words: Vec<u64>,
-    /// These groups' values.
-    values: Vec<Vec<u64>>,
+    /// These groups' values, and whether each is joined onto its prefix.
+    values: Vec<(Vec<u64>, bool)>,
 }
 
 impl Chain {
@@ -62,9 +64,14 @@ impl Board<'_> {
 
     /// Records the words at a unit's end as its sum of the next level.
     pub fn offer(&self, unit: &mut WorkUnit, end: &[u64]) {
+        let (kernel, begin) = (self.kernel, &unit.words);
+        let value = |id: &GroupId| {
+            let is_joined = self.shape.is_joined(kernel, *id, begin, end);
+            (self.shape.value(kernel, *id, end), is_joined)
+        };
         let sum = LinkSum {
             words: end.to_vec(),
-            values: self.values(unit.level, end),
+            values: self.shape.levels[unit.level].1.iter().map(value).collect(),
         };
         let Some(chain) = self.chains.get(unit.level) else {
             return;
@@ -89,8 +96,12 @@ impl Board<'_> {
     fn link(&self, level: usize, chain: &Chain, links: &mut Links, mut at: usize) {
         while let Some(sum) = links.sums.remove(&at) {
             let end = self.joined(level, links, sum);
-            let start = std::mem::replace(&mut links.words, end.clone());
-            links.joined.insert(at, (start, end));
+            let limit = match self.shape.limited.is_empty() {
+                true => Vec::new(),
+                false => end.clone(),
+            };
+            let start = std::mem::replace(&mut links.words, end);
+            links.joined.insert(at, (start, limit));
             at += 1;
         }
         chain.at.store(at, Ordering::Release);
@@ -100,8 +111,8 @@ impl Board<'_> {
     fn joined(&self, level: usize, links: &mut Links, sum: LinkSum) -> Vec<u64> {
         let mut end = sum.words;
         let ids = self.shape.levels[level].1.iter();
-        for ((id, value), sum) in ids.zip(&mut links.values).zip(sum.values) {
-            match self.shape.is_joined(self.kernel, *id, &links.words, &end) {
+        for ((id, value), (sum, is_joined)) in ids.zip(&mut links.values).zip(sum.values) {
+            match is_joined {
                 true => {
                     self.shape.plan.join_onto(*id, value, &sum);
                     self.shape.set(self.kernel, *id, &mut end, value);
