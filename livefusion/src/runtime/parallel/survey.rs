@@ -172,6 +172,11 @@ impl Surveyed {
         }
     }
 
+    /// Tells whether the lengths of all segments are at hand.
+    pub fn is_in_memory(&self) -> bool {
+        self.in_memory
+    }
+
     /// Estimates the steps to the loop's end from those so far.
     pub fn expected(&self, program: &Loop, words: &[u64], args: &[Arg<'_>]) -> u64 {
         let done = self.iteration(words);

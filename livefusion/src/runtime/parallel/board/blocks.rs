@@ -15,6 +15,8 @@ use std::collections::VecDeque;
 
 /// How many times as many iterations a block may have as one before it.
 const LONGER: u64 = 16;
+/// Units of a block in which lengths in memory lead to units. Each block costs time under the lock.
+const UNITS: u64 = 2;
 
 /// The places of units, as far as they are known.
 pub struct Places<'a> {
@@ -28,7 +30,7 @@ pub struct Places<'a> {
     blocks: usize,
     stages: Vec<Stage>,
     /// The frame at the end of the known blocks, if no thread walks.
-    pub frame: Option<Frame<'a>>,
+    pub frame: Option<Box<Frame<'a>>>,
     /// Why nothing is behind the known blocks.
     end: Option<Outcome>,
 }
@@ -76,7 +78,7 @@ pub enum Claim<'a> {
     /// A block to be counted.
     Count(Block),
     /// The frame at the end of the known units, to walk over the next one.
-    Walk(Frame<'a>),
+    Walk(Box<Frame<'a>>),
     /// Other threads find the next unit.
     Later,
     Nothing,
@@ -113,7 +115,7 @@ impl<'a> Places<'a> {
                 stride: 0,
                 blocks: 0,
                 stages: Vec::new(),
-                frame: Some(frame),
+                frame: Some(Box::new(frame)),
                 end: None,
             };
         };
@@ -132,7 +134,7 @@ impl<'a> Places<'a> {
             stride: (unit / pace.max(1)).max(1),
             blocks: 0,
             stages: (0..survey.stages).map(stage).collect(),
-            frame: Some(frame),
+            frame: Some(Box::new(frame)),
             end: None,
         }
     }
@@ -318,7 +320,12 @@ impl<'a> Board<'a> {
         };
         let places = &mut lock(&self.claims).places;
         if is_last && counts.end.is_none() {
-            let better = u128::from(iterations) * u128::from(self.unit) / u128::from(steps.max(1));
+            let units = match self.cut_anywhere().is_some_and(Surveyed::is_in_memory) {
+                true => UNITS,
+                false => 1,
+            };
+            let aim = u128::from(units) * u128::from(self.unit);
+            let better = u128::from(iterations) * aim / u128::from(steps.max(1));
             let better = u64::try_from(better).unwrap_or(u64::MAX);
             places.stride = better.clamp(1, LONGER.saturating_mul(iterations));
         }
@@ -391,7 +398,7 @@ impl<'a> Board<'a> {
     }
 
     /// Finds the end of the next unit by a pass over it, and gives the frame back.
-    pub fn walk(&self, mut frame: Frame<'a>) {
+    pub fn walk(&self, mut frame: Box<Frame<'a>>) {
         let begin = frame.words.to_vec();
         let mut end = match self.pass_over(self.unit, &mut frame) {
             Outcome::Paused => None,
