@@ -48,12 +48,12 @@ pub struct InnerCount {
     /// The loop around it, or none for the root.
     pub around: Option<usize>,
     /// The lengths of segments. None if they must be computed.
-    pub lengths: Option<Lengths>,
+    pub lengths: Option<SegmentLengths>,
 }
 
 /// Tells where the lengths of segments are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lengths {
+pub enum SegmentLengths {
     /// All segments have this length.
     Same(Atom),
     /// They are elements of an array of integers, or differences of neighbours.
@@ -318,7 +318,7 @@ impl<'o, 'a> InnerLoops<'o, 'a> {
     }
 
     /// Finds the lengths of a loop's segments, if they are at hand.
-    fn lengths(&self, i: usize) -> Option<Lengths> {
+    fn lengths(&self, i: usize) -> Option<SegmentLengths> {
         let InnerLoop {
             counter,
             around,
@@ -329,7 +329,7 @@ impl<'o, 'a> InnerLoops<'o, 'a> {
         if is_fixed {
             let (_, start) = *self.origins.carries.get(&counter)?;
             let from_zero = start == Atom::Const(Const::u64(0));
-            return (goes_on || from_zero).then_some(Lengths::Same(size));
+            return (goes_on || from_zero).then_some(SegmentLengths::Same(size));
         }
         let outer = around.map(|i| self.all[i]);
         if !goes_on || outer.is_some_and(|of| !of.goes_on) {
@@ -339,7 +339,7 @@ impl<'o, 'a> InnerLoops<'o, 'a> {
         let v = self.checked_value(size.var()?);
         if let Some((array, shift)) = self.read(v, index) {
             let begin = None;
-            return Some(Lengths::InMemory {
+            return Some(SegmentLengths::InMemory {
                 array,
                 shift,
                 begin,
@@ -352,7 +352,7 @@ impl<'o, 'a> InnerLoops<'o, 'a> {
         let (array, shift) = self.read(self.checked_value(*end), index)?;
         let (same, begin) = self.read(self.checked_value(*begin), index)?;
         let begin = Some(begin);
-        (is_wide && same == array).then_some(Lengths::InMemory {
+        (is_wide && same == array).then_some(SegmentLengths::InMemory {
             array,
             shift,
             begin,

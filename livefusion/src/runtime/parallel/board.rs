@@ -11,7 +11,7 @@ use super::shape::ChunkedLoop;
 use super::survey::{INNER, Surveyed};
 use crate::runtime::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 pub use blocks::Claim;
-use blocks::{Known, Places};
+use blocks::{KnownPlace, UnitPlaces};
 use links::Chain;
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel};
 use loop_lang::ir::GroupId;
@@ -71,7 +71,7 @@ struct Claims<'a> {
     units: Option<usize>,
     ended: bool,
     /// Where it begins, in a loop without a single counter.
-    places: Places<'a>,
+    places: UnitPlaces<'a>,
 }
 
 /// The groups that are joined after their units have run.
@@ -93,8 +93,8 @@ pub struct WorkUnit {
     pub steps: u64,
     /// Places near its beginning and its end, each with an iteration behind these, until it is
     /// located.
-    begin: Option<(Known, u64)>,
-    limit: Option<(Known, u64)>,
+    begin: Option<(KnownPlace, u64)>,
+    limit: Option<(KnownPlace, u64)>,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
@@ -188,7 +188,7 @@ impl<'a> Board<'a> {
                 next: 0,
                 units: units.map(|n| n as usize),
                 ended: false,
-                places: Places::new(&base, bound, unit, frame),
+                places: UnitPlaces::new(&base, bound, unit, frame),
             }),
             shape,
             kernel,

@@ -18,12 +18,12 @@ const THREADS: usize = 16;
 const UNIT: u64 = 512;
 
 /// A kernel that counts the steps of its summary passes.
-struct Counting {
+struct CountingKernel {
     kernel: InterpKernel,
     steps: AtomicU64,
 }
 
-impl Kernel for Counting {
+impl Kernel for CountingKernel {
     fn layout(&self) -> &Layout {
         self.kernel.layout()
     }
@@ -44,7 +44,7 @@ impl Kernel for Counting {
 
 /// Steps of passes that find the places of a loop's units.
 #[derive(Debug, Default, PartialEq)]
-struct Found {
+struct SearchCost {
     units: u64,
     /// Steps while a thread holds the lock.
     locked: u64,
@@ -55,16 +55,16 @@ struct Found {
 }
 
 /// Finds the places of all units of a loop. In each round threads first claim work, then do it.
-fn found(program: &Loop, elements: &[i64], lengths: &[&[u64]]) -> Found {
+fn search(program: &Loop, elements: &[i64], lengths: &[&[u64]]) -> SearchCost {
     let backend = InterpBackend::with_chunk(UNIT);
-    let kernel = Counting {
+    let kernel = CountingKernel {
         kernel: backend.compile_kernel(program).expect("compiled"),
         steps: AtomicU64::new(0),
     };
     let steps = || kernel.steps.swap(0, Relaxed);
     let args = arguments(program, elements, lengths.iter().copied());
     let rounds = |board: Board<'_>| {
-        let mut found = Found::default();
+        let mut found = SearchCost::default();
         let mut frame = board.frame().expect("one for each thread");
         steps();
         loop {
@@ -96,23 +96,23 @@ fn found(program: &Loop, elements: &[i64], lengths: &[&[u64]]) -> Found {
 }
 
 /// Segments of segments of 170,000 elements.
-struct Nest {
+struct NestedSegments {
     elements: Vec<i64>,
     lengths: Vec<u64>,
     outer: Vec<u64>,
 }
 
-fn nest() -> Nest {
+fn nest() -> NestedSegments {
     let lengths: Vec<u64> = (0..20_000).map(|i| 1 + (i * 7) % 16).collect();
     let outer: Vec<u64> = (0..4000).map(|i| if i % 2 == 0 { 3 } else { 7 }).collect();
-    Nest {
+    NestedSegments {
         elements: (0..lengths.iter().sum::<u64>() as i64).collect(),
         lengths,
         outer,
     }
 }
 
-impl Nest {
+impl NestedSegments {
     fn lengths(&self) -> Array<u64> {
         self.lengths.clone().into()
     }
@@ -150,7 +150,7 @@ fn all_threads_find_the_places_of_units_at_once() {
     let flat = over(&rows).map(|program| (program, vec![&nest.lengths[..]]));
     let nested = nested.map(|program| (program, vec![&nest.outer[..], &nest.lengths[..]]));
     for (program, lengths) in flat.into_iter().chain(nested) {
-        let found = found(&program, &nest.elements, &lengths);
+        let found = search(&program, &nest.elements, &lengths);
         assert!(found.units > 300, "{found:?}\n{program}");
         assert_eq!(found.locked, 0);
         // Threads walk over parts of iterations, at the same time.
@@ -165,7 +165,7 @@ fn all_threads_find_the_places_of_units_at_once() {
 fn computed_lengths_are_counted_by_all_threads_at_once() {
     let nest = nest();
     for program in over(&nest.cut(&nest.lengths().map(|n| n.max(1)))) {
-        let found = found(&program, &nest.elements, &[&nest.lengths]);
+        let found = search(&program, &nest.elements, &[&nest.lengths]);
         assert!(
             found.units > 300 && found.all > 300 * UNIT,
             "{found:?}\n{program}"
@@ -183,7 +183,7 @@ fn lengths_that_follow_from_earlier_ones_are_walked_over() {
     let lengths: Vec<u64> = (0..20_000).map(most).collect();
     let highest: Array<u64> = lengths.clone().into();
     for program in over(&nest.cut(&highest.scan(1, |a, b| a.max(b)))) {
-        let found = found(&program, &nest.elements, &[&lengths]);
+        let found = search(&program, &nest.elements, &[&lengths]);
         assert!(found.units > 200, "{found:?}\n{program}");
         assert_eq!((found.locked, found.serial), (0, found.all));
     }

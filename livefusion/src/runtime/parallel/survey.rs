@@ -14,7 +14,7 @@ use lengths::{rise, total};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use loop_lang::chunkable::{ChunkPlan, Lengths, Survey, survey};
+use loop_lang::chunkable::{ChunkPlan, SegmentLengths, Survey, survey};
 use loop_lang::ir::{Atom, Param, ParamKind, Var};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
@@ -74,7 +74,7 @@ struct WordOrLiteral(Atom, Option<usize>);
 
 /// A place between two blocks of iterations, or the beginning of all.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct BlockPlace {
     /// The next iteration.
     pub iteration: u64,
     /// The steps before it.
@@ -130,8 +130,8 @@ impl Surveyed {
                 .lengths
                 .filter(|_| alone)
                 .and_then(|lengths| match lengths {
-                    Lengths::Same(length) => Some(StoredLengths::Same(value(length))),
-                    Lengths::InMemory {
+                    SegmentLengths::Same(length) => Some(StoredLengths::Same(value(length))),
+                    SegmentLengths::InMemory {
                         array,
                         shift,
                         begin,
@@ -208,8 +208,8 @@ impl Surveyed {
     }
 
     /// Returns the place of words where all blocks begin.
-    pub fn place(&self, words: &[u64]) -> Place {
-        Place {
+    pub fn place(&self, words: &[u64]) -> BlockPlace {
+        BlockPlace {
             iteration: self.iteration(words),
             step: words[1],
             elements: self.elements(|of| of.value(words)),
@@ -224,7 +224,7 @@ impl Surveyed {
     /// Returns the words at a place.
     ///
     /// These are at the guard of the root, but where all blocks begin.
-    pub fn words(&self, base: &[u64], place: &Place) -> Vec<u64> {
+    pub fn words(&self, base: &[u64], place: &BlockPlace) -> Vec<u64> {
         let mut words = base.to_vec();
         if place.iteration != self.iteration(base) {
             words[0] = self.position;
@@ -240,8 +240,8 @@ impl Surveyed {
     }
 
     /// Returns the place before an iteration, with nothing counted.
-    pub fn before(iteration: u64) -> Place {
-        Place {
+    pub fn before(iteration: u64) -> BlockPlace {
+        BlockPlace {
             iteration,
             step: 0,
             elements: [0; INNER],
@@ -255,7 +255,7 @@ impl Surveyed {
     pub fn count(
         &self,
         of: OfLoop<'_>,
-        (place, stage): (&Place, usize),
+        (place, stage): (&BlockPlace, usize),
         to: u64,
         most: u64,
         frame: &mut Frame<'_>,
@@ -312,7 +312,7 @@ impl Surveyed {
     fn count_in_memory(
         &self,
         (shape, _, args, base): OfLoop<'_>,
-        (place, stage): (&Place, usize),
+        (place, stage): (&BlockPlace, usize),
         to: u64,
     ) -> Option<BlockGrowth> {
         let from = place.iteration;
@@ -358,7 +358,7 @@ impl Surveyed {
     }
 
     /// Completes a block's place by the counts of a stage before it.
-    pub fn complete(&self, stage: usize, before: &Place, place: &mut Place) {
+    pub fn complete(&self, stage: usize, before: &BlockPlace, place: &mut BlockPlace) {
         let counts = place.elements.iter_mut().zip(&before.elements);
         for ((n, before), of) in counts.zip(&self.inner) {
             if of.stage == stage {
@@ -374,9 +374,9 @@ impl Surveyed {
     pub fn after(
         &self,
         limits: &[u64; INNER],
-        (place, stage): (&Place, usize),
+        (place, stage): (&BlockPlace, usize),
         mut growth: BlockGrowth,
-    ) -> Option<Place> {
+    ) -> Option<BlockPlace> {
         for (i, of) in self.inner.iter().enumerate() {
             let most = match of.stage <= stage {
                 true => limits[i],
@@ -385,7 +385,7 @@ impl Surveyed {
             let n = growth.elements[i].checked_add(place.elements[i]);
             growth.elements[i] = n.filter(|n| *n <= most)?;
         }
-        Some(Place {
+        Some(BlockPlace {
             iteration: growth.to,
             step: place.step.checked_add(growth.steps)?,
             elements: growth.elements,
@@ -398,10 +398,10 @@ impl Surveyed {
     pub fn seek(
         &self,
         (of, limits): (OfLoop<'_>, &[u64; INNER]),
-        mut place: Place,
+        mut place: BlockPlace,
         mut to: u64,
         step: u64,
-    ) -> Place {
+    ) -> BlockPlace {
         let last = self.stages - 1;
         while self.in_memory && to.saturating_sub(place.iteration) > 1 {
             let middle = place.iteration + (to - place.iteration) / 2;

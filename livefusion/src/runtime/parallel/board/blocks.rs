@@ -7,7 +7,7 @@
 //! A loop that cannot be counted is walked over by one thread at a time, while others work.
 
 use super::super::restart::Found;
-use super::super::survey::{BlockGrowth, OfLoop, Place, Surveyed};
+use super::super::survey::{BlockGrowth, BlockPlace, OfLoop, Surveyed};
 use super::{Board, WorkUnit};
 use crate::runtime::sync::{Ordering, lock};
 use livefusion_backend::{Frame, Outcome, Pass};
@@ -19,16 +19,16 @@ const LONGER: u64 = 16;
 const UNITS: u64 = 2;
 
 /// The places of units, as far as they are known.
-pub struct Places<'a> {
+pub struct UnitPlaces<'a> {
     /// Where known blocks begin, and where the last one ends. The next unit begins in the first.
-    known: VecDeque<Known>,
+    known: VecDeque<KnownPlace>,
     /// The iterations that no block has yet.
     left: (u64, u64),
     /// The iterations of the next block.
     stride: u64,
     /// Number of blocks given out.
     blocks: usize,
-    stages: Vec<Stage>,
+    stages: Vec<CountStage>,
     /// The frame at the end of the known blocks, if no thread walks.
     pub frame: Option<Box<Frame<'a>>>,
     /// Why nothing is behind the known blocks.
@@ -37,14 +37,14 @@ pub struct Places<'a> {
 
 /// A known place.
 #[derive(Clone)]
-pub enum Known {
-    Counted(Place),
+pub enum KnownPlace {
+    Counted(BlockPlace),
     /// The words there.
     Walked(Vec<u64>),
 }
 
 /// Counts of some inner loops, added in order.
-struct Stage {
+struct CountStage {
     /// Blocks whose earlier counts are known.
     waiting: VecDeque<Block>,
     /// Counted blocks behind the first one that is not.
@@ -52,7 +52,7 @@ struct Stage {
     /// Blocks added so far.
     at: usize,
     /// The place behind them, with the counts of this stage.
-    place: Place,
+    place: BlockPlace,
 }
 
 /// Iterations of the root to be counted.
@@ -60,7 +60,7 @@ pub struct Block {
     k: usize,
     stage: usize,
     /// Its beginning, with the counts of earlier stages.
-    place: Place,
+    place: BlockPlace,
     /// The iteration behind it.
     to: u64,
 }
@@ -84,33 +84,33 @@ pub enum Claim<'a> {
     Nothing,
 }
 
-impl Known {
+impl KnownPlace {
     fn step(&self) -> u64 {
         match self {
-            Known::Counted(place) => place.step,
-            Known::Walked(words) => words[1],
+            KnownPlace::Counted(place) => place.step,
+            KnownPlace::Walked(words) => words[1],
         }
     }
 
     fn iteration(&self) -> u64 {
         match self {
-            Known::Counted(place) => place.iteration,
-            Known::Walked(_) => 0,
+            KnownPlace::Counted(place) => place.iteration,
+            KnownPlace::Walked(_) => 0,
         }
     }
 }
 
-impl<'a> Places<'a> {
+impl<'a> UnitPlaces<'a> {
     /// Creates the places of a loop that begins at some words, and iterates up to a bound.
     pub fn new(
         words: &[u64],
         survey: Option<(&Surveyed, u64)>,
         unit: u64,
         frame: Frame<'a>,
-    ) -> Places<'a> {
+    ) -> UnitPlaces<'a> {
         let Some((survey, bound)) = survey else {
-            return Places {
-                known: VecDeque::from([Known::Walked(words.to_vec())]),
+            return UnitPlaces {
+                known: VecDeque::from([KnownPlace::Walked(words.to_vec())]),
                 left: (0, 0),
                 stride: 0,
                 blocks: 0,
@@ -120,15 +120,15 @@ impl<'a> Places<'a> {
             };
         };
         let place = survey.place(words);
-        let stage = |_| Stage {
+        let stage = |_| CountStage {
             waiting: VecDeque::new(),
             counted: VecDeque::new(),
             at: 0,
             place,
         };
         let pace = place.step / place.iteration.max(1);
-        Places {
-            known: VecDeque::from([Known::Counted(place)]),
+        UnitPlaces {
+            known: VecDeque::from([KnownPlace::Counted(place)]),
             // The last iteration ends behind its last unit.
             left: (place.iteration, bound.saturating_sub(1)),
             stride: (unit / pace.max(1)).max(1),
@@ -194,11 +194,11 @@ impl<'a> Board<'a> {
     }
 
     /// Claims the unit `k` if its place is known, or a part of the search for it.
-    pub(super) fn claim_place(&self, places: &mut Places<'a>, mut unit: WorkUnit) -> Claim<'a> {
+    pub(super) fn claim_place(&self, places: &mut UnitPlaces<'a>, mut unit: WorkUnit) -> Claim<'a> {
         let needs_end = !self.shape.limited.is_empty();
         let known = &mut places.known;
-        let near = |known: &VecDeque<Known>, at: usize| {
-            let end = known.get(at + 1).map_or(0, Known::iteration);
+        let near = |known: &VecDeque<KnownPlace>, at: usize| {
+            let end = known.get(at + 1).map_or(0, KnownPlace::iteration);
             Some((known[at].clone(), end))
         };
         if self.cut_anywhere().is_some() {
@@ -220,7 +220,7 @@ impl<'a> Board<'a> {
                 return places.search();
             }
             let begin = known.pop_front();
-            unit.steps = known[0].step() - begin.as_ref().map_or(0, Known::step);
+            unit.steps = known[0].step() - begin.as_ref().map_or(0, KnownPlace::step);
             unit.begin = begin.map(|begin| (begin, 0));
             if needs_end {
                 unit.limit = near(known, 0);
@@ -249,14 +249,14 @@ impl<'a> Board<'a> {
     }
 
     /// Returns the words at the beginning of unit `k`, the first that was not claimed.
-    pub(super) fn next_place(&self, places: &mut Places<'a>, k: usize) -> Option<Vec<u64>> {
+    pub(super) fn next_place(&self, places: &mut UnitPlaces<'a>, k: usize) -> Option<Vec<u64>> {
         let known = &places.known;
         let at = match self.cut_anywhere() {
             Some(_) => known.partition_point(|place| place.step() < self.step(k)),
             None => 0,
         };
         let at = at.saturating_sub(1);
-        let end = known.get(at + 1).map_or(0, Known::iteration);
+        let end = known.get(at + 1).map_or(0, KnownPlace::iteration);
         let near = (known.get(at)?.clone(), end);
         let frame = places.frame.as_mut()?;
         frame.words = self.walk_to(near, k, frame)?.into();
@@ -267,13 +267,13 @@ impl<'a> Board<'a> {
     /// Finds the words at the beginning of unit `k`, behind a place and before some iteration.
     fn walk_to(
         &self,
-        (near, to): (Known, u64),
+        (near, to): (KnownPlace, u64),
         k: usize,
         frame: &mut Frame<'_>,
     ) -> Option<Vec<u64>> {
         let place = match near {
-            Known::Walked(words) => return Some(words),
-            Known::Counted(place) => place,
+            KnownPlace::Walked(words) => return Some(words),
+            KnownPlace::Counted(place) => place,
         };
         let survey = self.survey?;
         if self.restart.is_some() {
@@ -337,12 +337,12 @@ impl<'a> Board<'a> {
     fn count_parts(
         &self,
         survey: &Surveyed,
-        (place, stage): (Place, usize),
+        (place, stage): (BlockPlace, usize),
         to: u64,
         most: u64,
         frame: &mut Frame<'_>,
         parts: &mut Vec<BlockGrowth>,
-    ) -> Result<Place, Outcome> {
+    ) -> Result<BlockPlace, Outcome> {
         let of = self.counted_loop();
         match survey.count(of, (&place, stage), to, most, frame) {
             Ok(part) => {
@@ -361,7 +361,13 @@ impl<'a> Board<'a> {
     }
 
     /// Adds the counts of a block, and of blocks that waited for it.
-    fn add(&self, survey: &Surveyed, places: &mut Places<'a>, block: Block, counts: BlockCounts) {
+    fn add(
+        &self,
+        survey: &Surveyed,
+        places: &mut UnitPlaces<'a>,
+        block: Block,
+        counts: BlockCounts,
+    ) {
         let s = block.stage;
         let (stages, later) = places.stages.split_at_mut(s + 1);
         let stage = &mut stages[s];
@@ -384,7 +390,7 @@ impl<'a> Board<'a> {
                     break;
                 };
                 if later.is_empty() && places.end.is_none() {
-                    places.known.push_back(Known::Counted(after));
+                    places.known.push_back(KnownPlace::Counted(after));
                 }
                 stage.place = after;
             }
@@ -417,7 +423,9 @@ impl<'a> Board<'a> {
         }
         let places = &mut lock(&self.claims).places;
         match end {
-            None => places.known.push_back(Known::Walked(frame.words.to_vec())),
+            None => places
+                .known
+                .push_back(KnownPlace::Walked(frame.words.to_vec())),
             Some(_) => frame.words = begin.into(),
         }
         (places.end, places.frame) = (end, Some(frame));
