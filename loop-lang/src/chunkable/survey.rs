@@ -107,7 +107,7 @@ pub enum SegmentLengths {
 /// bottom_0:
 ///   let nix_0 = add ix_0 1
 ///   ix_0 := nix_0
-/// done_0, done_1:
+/// done_0:
 ///   return ix_1
 /// ";
 /// let mut program = loop_lang::parse::parse(text).unwrap();
