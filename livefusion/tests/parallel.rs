@@ -135,6 +135,42 @@ fn segments_whose_lengths_change_are_shared() {
     }
 }
 
+/// A sum of all data, elements that are kept, and segments of segments need chunks at any step. Two
+/// cores run up to 64 threads.
+#[test]
+fn segments_in_chunks_at_any_step_are_shared() {
+    let lengths: [&dyn Fn(u64) -> u64; 3] = [
+        &|i| (i * i) % 17,
+        &|i| if i < 600 { i / 100 } else { 30 },
+        &|i| if i == 300 { 5000 } else { i % 9 },
+    ];
+    for of in lengths {
+        let lengths: Vec<u64> = (0..1000).map(of).collect();
+        let xs = floats(lengths.iter().sum::<u64>() as usize);
+        let outer: Vec<u64> = (0..250).map(|i| if i % 2 == 0 { 1 } else { 7 }).collect();
+        let rows = || Segmented::new(&lengths.clone().into(), &xs);
+        let results = |e: &Engine| {
+            let (rows, kept) = (rows(), rows().filter(|x| x.gt(0.0)));
+            let nested = Segmented::new(&outer.clone().into(), &rows.sum());
+            let beside = (rows.sum(), xs.sum()).force_with(e);
+            let kept = (kept.sum(), kept.data().clone()).force_with(e);
+            let sums = (nested.sum(), nested.max(), xs.sum()).force_with(e);
+            (beside, kept, nested.sum().force_with(e), sums)
+        };
+        let expected = results(&eager(1));
+        assert!(expected.0.is_ok() && expected.3.is_ok(), "{lengths:?}");
+        for threads in [2, 5, 8, 64] {
+            let engine = eager(threads);
+            for _ in 0..4 {
+                assert_eq!(results(&engine), expected, "{threads} threads, {lengths:?}");
+            }
+            let counters = engine.counters();
+            assert!(counters.parallel_loops >= 4 * 4, "{counters:?}");
+            assert!(counters.parallel_chunks > 4 * 4 * 5, "{counters:?}");
+        }
+    }
+}
+
 #[test]
 fn a_segment_that_does_not_fit_traps_on_all_threads_alike() {
     let (one, four) = (eager(1), eager(4));

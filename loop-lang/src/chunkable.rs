@@ -32,7 +32,7 @@ pub use plan::{AtChunkEnd, ChunkPlan};
 pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};
 pub use scratch::begins_with_root;
 pub use sums::arrays_of_sums;
-pub use survey::{SegmentLengths, Survey, survey};
+pub use survey::{InnerCount, SegmentLengths, Survey, survey};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::op::Op;

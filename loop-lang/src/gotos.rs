@@ -108,6 +108,21 @@ impl Tree {
         }
     }
 
+    /// Counts the jumps to the end of a loop rate.
+    pub fn ways_out(&self, program: &Loop, rate: RateId) -> usize {
+        let end = self.done(program, rate);
+        let mut ways = 0;
+        for (_, block) in program.blocks.iter() {
+            let mut goes = |l: Label| ways += usize::from(self.place(program, l) == end);
+            let exits = block.exits.iter().filter_map(|e| e.target);
+            exits.for_each(&mut goes);
+            if let End::Goto(l) = block.end {
+                goes(l);
+            }
+        }
+        ways
+    }
+
     /// Returns the place that follows `place` in control flow.
     ///
     /// The result is none for the block that returns. A cursor that ends also ends its consumer's

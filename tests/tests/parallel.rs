@@ -54,7 +54,7 @@ fn random_programs() {
     for (i, chunk) in GRIDS.into_iter().enumerate() {
         let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
         let one = alone(inner.clone());
-        let several = [2, 4].map(|n| eager(inner.clone(), n));
+        let several = [2, 8].map(|n| eager(inner.clone(), n));
         let shorts = [1, 2].map(|n| short(inner.clone(), n, 8));
         let check = |_, p: &_| {
             let expected = run(p, &one)?;

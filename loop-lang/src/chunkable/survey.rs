@@ -1,12 +1,18 @@
 //! Surveys: loops over segments whose iterations can be counted in any order.
 //!
-//! A unit of such a loop is some iterations of the root. Their steps follow from the lengths of
-//! their segments alone. So threads count the steps of different units at once, and a sum of these
-//! counts tells where each unit begins.
+//! A block of such a loop is some iterations of the root. Their steps follow from the lengths of
+//! their segments alone. So threads count the steps of different blocks at once, and a sum of these
+//! counts tells where each block begins.
+//!
+//! Segments of segments take several *stages*. The lengths of inner segments follow those of all
+//! earlier blocks. So threads count the outer segments of blocks, then the inner segments of blocks
+//! whose beginning among these is known.
 
 use super::origins::Origins;
 use super::placing_groups;
-use crate::ir::{Atom, Combine, Loop, Place, RateId, RateKind, Section, StmtKind, Type, Var};
+use crate::ir::{
+    Atom, Combine, Group, Loop, Place, RateId, RateKind, Section, StmtKind, Type, Var,
+};
 use crate::op::Op;
 use crate::types::{Const, Ty};
 use crate::walk;
@@ -19,32 +25,53 @@ pub struct Survey {
     pub counter: Var,
     /// The root's bound. Only the root's guard reads it.
     pub bound: Var,
-    /// Variables that count the elements of segments so far, with the most that they may reach.
-    ///
-    /// A loop without a trap never counts further. A sum of counts must be checked against it.
-    pub counts: Vec<(Var, Option<Atom>)>,
-    /// Where the lengths of segments are in memory, for each count. None if they must be computed,
-    /// or if an iteration takes other steps as well.
-    pub lengths: Option<Vec<SegmentLengths>>,
+    /// The inner loops. A loop comes after those around it.
+    pub inner: Vec<InnerCount>,
+    /// The number of stages. Steps can be counted in the last one.
+    pub stages: usize,
+    /// Whether each iteration reaches all inner loops around which no other goes, and nothing else
+    /// takes steps.
+    pub alone: bool,
 }
 
-/// Describes lengths of segments in memory.
-///
-/// They are elements, or differences of neighbours.
+/// Describes how to count the elements of an inner loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InnerCount {
+    /// The counter of all elements so far. None if it begins anew.
+    pub counter: Option<Var>,
+    /// The most that it may reach.
+    ///
+    /// A loop without a trap never counts further. A sum of counts must be checked against it.
+    pub limit: Option<Atom>,
+    /// The stage in which it can be counted.
+    pub stage: usize,
+    /// The loop around it, or none for the root.
+    pub around: Option<usize>,
+    /// The lengths of segments. None if they must be computed.
+    pub lengths: Option<SegmentLengths>,
+}
+
+/// Tells where the lengths of segments are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SegmentLengths {
-    /// A parameter with integers.
-    pub array: Var,
-    /// The index of an iteration's length, or of the end of its segment, less its number.
-    pub shift: Atom,
-    /// The same for the beginning of its segment, if elements are offsets.
-    pub begin: Option<Atom>,
+pub enum SegmentLengths {
+    /// All segments have this length.
+    Same(Atom),
+    /// They are elements of an array of integers, or differences of neighbours.
+    InMemory {
+        /// The array, a parameter.
+        array: Var,
+        /// The index of a length, or of a segment's end, less the counter of the loop around.
+        shift: Atom,
+        /// The same for the segment's beginning, if elements are offsets.
+        begin: Option<Atom>,
+    },
 }
 
 /// Analyses a loop over segments, whose inner loops only end at their bounds.
 ///
 /// The result is none if an iteration's steps depend on earlier iterations, except by how far the
-/// elements of segments go.
+/// elements of segments go. Segments may be nested: an inner loop's lengths are found by how far the
+/// loop around it goes.
 ///
 /// ```
 /// let text = "loop sums
@@ -80,7 +107,7 @@ pub struct SegmentLengths {
 /// bottom_0:
 ///   let nix_0 = add ix_0 1
 ///   ix_0 := nix_0
-/// done_0, done_1:
+/// done_0:
 ///   return ix_1
 /// ";
 /// let mut program = loop_lang::parse::parse(text).unwrap();
@@ -88,7 +115,8 @@ pub struct SegmentLengths {
 /// loop_lang::gotos::derive_gotos(&mut program);
 /// let survey = loop_lang::chunkable::survey(&program).unwrap();
 /// // `len_1` limits the elements, and their lengths are in memory.
-/// assert!(survey.counts[0].1.is_some() && survey.lengths.is_some());
+/// let elements = &survey.inner[0];
+/// assert!(elements.limit.is_some() && elements.lengths.is_some() && survey.stages == 1);
 /// ```
 pub fn survey(program: &Loop) -> Option<Survey> {
     let [root] = program.roots[..] else {
@@ -102,93 +130,129 @@ pub fn survey(program: &Loop) -> Option<Survey> {
         return None;
     };
     let origins = Origins::of(program);
-    let counted = Counted::of(&origins, root, counter)?;
-    let iterations_agree = origins.reads_in_iterations(bound) == 1;
+    if origins.reads_in_iterations(bound) != 1 || origins.tree.ways_out(program, root) != 1 {
+        return None;
+    }
+    let mut inner_loops = InnerLoops::of(&origins, root, counter)?;
+    let leaving = origins.exits_around_loops();
     let mut limits = FxHashMap::default();
-    let mut known = |a: Atom| counted.is_known(a, &mut limits);
-    let sizes = counted.sizes.values().all(|size| known(*size));
-    let bounds = counted.bounds.iter().all(|bound| known(*bound));
-    let leaving = origins.exits_around_loops(root);
-    let exits = leaving.iter().all(|a| known(*a));
-    let has_limit = |v: &Var| {
-        let same = |(of, _): &(&Var, &Atom)| counted.sizes[*of] == counted.sizes[v];
-        let is_fixed = counted.sizes[v]
-            .var()
-            .is_none_or(|v| origins.fixed.contains(&v));
-        is_fixed || limits.iter().any(|of| same(&of))
-    };
-    let limited = counted.sizes.keys().all(has_limit);
-    (iterations_agree && sizes && bounds && exits && limited).then(|| {
-        let groups = counted.sizes.keys();
-        let groups = groups.map(|v| (*v, limits.get(v).copied()));
-        let mut counts: Vec<_> = groups.collect();
-        counts.sort_unstable_by_key(|(v, _)| *v);
-        let alone = leaving.is_empty() && counted.bounds.is_empty();
-        let lengths = counts
-            .iter()
-            .map(|(v, _)| counted.lengths(counted.sizes[v]));
-        Survey {
+    let mut inner: Vec<InnerCount> = Vec::new();
+    for i in 0..inner_loops.all.len() {
+        let InnerLoop {
             counter,
-            bound,
-            lengths: lengths.collect::<Option<_>>().filter(|_| alone),
-            counts,
+            around,
+            size,
+            goes_on,
+        } = inner_loops.all[i];
+        let sizes = inner_loops.stage(size, &mut limits)?;
+        // It runs as often as the loop around it has elements.
+        let stage = around.map_or(0, |i: usize| inner[i].stage).max(sizes);
+        inner_loops
+            .stages
+            .extend(goes_on.then_some((counter, stage)));
+        inner.push(InnerCount {
+            counter: goes_on.then_some(counter),
+            limit: None,
+            stage,
+            around,
+            lengths: inner_loops.lengths(i),
+        });
+    }
+    for condition in &leaving {
+        if inner_loops.stage(*condition, &mut limits)? > 0 {
+            return None;
         }
+    }
+    for (count, of) in inner.iter_mut().zip(&inner_loops.all) {
+        count.limit = limits.get(&of.counter).copied();
+        let is_fixed = of.size.var().is_none_or(|v| origins.fixed.contains(&v));
+        let same = |(v, _): (&Var, &Atom)| inner_loops.size_of(*v) == Some(of.size);
+        if of.goes_on && !is_fixed && !limits.iter().any(same) {
+            return None;
+        }
+    }
+    Some(Survey {
+        counter,
+        bound,
+        stages: 1 + inner.iter().map(|i| i.stage).max()?,
+        inner,
+        alone: leaving.is_empty(),
     })
 }
 
+/// An inner loop.
+#[derive(Clone, Copy)]
+struct InnerLoop {
+    counter: Var,
+    /// The loop around it, or none for the root.
+    around: Option<usize>,
+    /// The steps of one run.
+    size: Atom,
+    /// Whether its counter goes on from one run to the next.
+    goes_on: bool,
+}
+
 /// The inner loops of a root.
-struct Counted<'o, 'a> {
+struct InnerLoops<'o, 'a> {
     origins: &'o Origins<'a>,
     /// The root's counter.
     counter: Var,
-    /// Counters that go on from one iteration of the root to the next, with the steps of one.
-    sizes: FxHashMap<Var, Atom>,
-    /// The bounds of counters that begin anew.
-    bounds: Vec<Atom>,
+    all: Vec<InnerLoop>,
+    /// The stages of counters that go on, as far as they are found.
+    stages: FxHashMap<Var, usize>,
     /// Conditions that trap where they do not hold.
     checked: FxHashSet<Var>,
     /// Elements with their arrays and indices.
     reads: FxHashMap<Var, (Var, Atom)>,
 }
 
-impl<'o, 'a> Counted<'o, 'a> {
-    fn of(origins: &'o Origins<'a>, root: RateId, counter: Var) -> Option<Counted<'o, 'a>> {
+impl<'o, 'a> InnerLoops<'o, 'a> {
+    fn of(origins: &'o Origins<'a>, root: RateId, counter: Var) -> Option<InnerLoops<'o, 'a>> {
         let program = origins.program;
-        let (mut sizes, mut bounds) = (FxHashMap::default(), Vec::new());
-        for rate in &program.rates {
-            let RateKind::Nested { counter, bound, .. } = rate.kind else {
+        let mut all: Vec<InnerLoop> = Vec::new();
+        for (i, rate) in program.rates.iter().enumerate() {
+            let RateKind::Nested {
+                parent,
+                counter,
+                bound,
+                ..
+            } = rate.kind
+            else {
                 continue;
             };
-            match origins.carries.get(&counter)?.0 {
-                Place::Init => {
-                    let (Op::Add, [x, y]) = *origins.lets.get(&bound.var()?)? else {
-                        return None;
-                    };
-                    let (x, y) = if *x == Atom::Var(counter) {
-                        (x, y)
-                    } else {
-                        (y, x)
-                    };
-                    if *x != Atom::Var(counter) {
-                        return None;
-                    }
-                    sizes.insert(counter, *y);
-                }
-                _ => bounds.push(bound),
+            if origins.tree.ways_out(program, RateId::new(i)) != 1 {
+                return None;
             }
+            let parent = program.loop_rate(parent);
+            let of_parent =
+                |of: &InnerLoop| program.rate(parent).kind.counter() == Some(of.counter);
+            let around = match parent == root {
+                true => None,
+                false => Some(all.iter().position(of_parent)?),
+            };
+            let goes_on = origins.carries.get(&counter)?.0 == Place::Init;
+            let size = match goes_on {
+                true => origins.size(counter, bound)?,
+                false => bound,
+            };
+            all.push(InnerLoop {
+                counter,
+                around,
+                size,
+                goes_on,
+            });
         }
+        let goes_on = |v: Var| all.iter().any(|of| of.counter == v && of.goes_on);
         let placing = placing_groups(program);
         let mut groups = program.groups.iter().zip(placing);
         let fits = groups.all(|(group, placing)| {
-            let goes_on = || matches!(group.vars[..], [v] if sizes.contains_key(&v));
-            !placing || group.owner != root || goes_on()
+            !placing || group.owner != root || matches!(group.vars[..], [v] if goes_on(v))
         });
-        let adds = |v: &Var| {
-            let group = origins
-                .group_of
-                .get(v)
-                .map(|id| &program.groups[id.index()]);
-            group.is_some_and(|g| g.owner == root && g.combine == Some(Combine::Op(Op::Add)))
+        let adds = |of: &InnerLoop| {
+            let group = origins.group_of.get(&of.counter);
+            let group = group.map(|id| &program.groups[id.index()]);
+            let adds = |g: &Group| g.owner == root && g.combine == Some(Combine::Op(Op::Add));
+            !of.goes_on || group.is_some_and(adds)
         };
         let (mut checked, mut reads) = (FxHashSet::default(), FxHashMap::default());
         for stmt in origins.blocks.iter().flat_map(|(_, block)| &block.stmts) {
@@ -200,29 +264,44 @@ impl<'o, 'a> Counted<'o, 'a> {
                 _ => {}
             }
         }
-        (fits && sizes.keys().all(adds)).then_some(Counted {
+        (fits && all.iter().all(adds)).then_some(InnerLoops {
             origins,
             counter,
-            sizes,
-            bounds,
+            all,
+            stages: FxHashMap::default(),
             checked,
             reads,
         })
     }
 
-    /// Tells whether an iteration's number gives a value.
+    /// Returns the steps of one run of a loop whose counter goes on.
+    fn size_of(&self, counter: Var) -> Option<Atom> {
+        let of = self
+            .all
+            .iter()
+            .find(|of| of.counter == counter && of.goes_on);
+        of.map(|of| of.size)
+    }
+
+    /// Finds the first stage in which an iteration's number and known counters give a value.
     ///
-    /// It may depend on a counter in a trap. The limit that the trap guards is added to `limits`.
-    fn is_known(&self, a: Atom, limits: &mut FxHashMap<Var, Atom>) -> bool {
+    /// It may depend on its own counter in a trap. The limit that the trap guards is added to
+    /// `limits`.
+    fn stage(&self, a: Atom, limits: &mut FxHashMap<Var, Atom>) -> Option<usize> {
         let origins = self.origins;
         let (mut stack, mut seen) = (Vec::from_iter(a.var()), FxHashSet::default());
+        let mut stage = 0;
         while let Some(v) = stack.pop() {
             if v == self.counter || !seen.insert(v) {
                 continue;
             }
+            if let Some(of) = self.stages.get(&v) {
+                stage = stage.max(of + 1);
+                continue;
+            }
             let changes = origins.group_of.contains_key(&v) || origins.carries.contains_key(&v);
             if changes || origins.made.contains(&v) {
-                return false;
+                return None;
             }
             if origins.fixed.contains(&v) {
                 continue;
@@ -235,15 +314,32 @@ impl<'o, 'a> Counted<'o, 'a> {
                 None => stack.extend(origins.operands.get(&v).into_iter().flatten()),
             }
         }
-        true
+        Some(stage)
     }
 
-    /// Finds a segment's length in memory.
-    fn lengths(&self, size: Atom) -> Option<SegmentLengths> {
+    /// Finds the lengths of a loop's segments, if they are at hand.
+    fn lengths(&self, i: usize) -> Option<SegmentLengths> {
+        let InnerLoop {
+            counter,
+            around,
+            size,
+            goes_on,
+        } = self.all[i];
+        let is_fixed = size.var().is_none_or(|v| self.origins.fixed.contains(&v));
+        if is_fixed {
+            let (_, start) = *self.origins.carries.get(&counter)?;
+            let from_zero = start == Atom::Const(Const::u64(0));
+            return (goes_on || from_zero).then_some(SegmentLengths::Same(size));
+        }
+        let outer = around.map(|i| self.all[i]);
+        if !goes_on || outer.is_some_and(|of| !of.goes_on) {
+            return None;
+        }
+        let index = outer.map_or(self.counter, |of| of.counter);
         let v = self.checked_value(size.var()?);
-        if let Some((array, shift)) = self.read(v) {
+        if let Some((array, shift)) = self.read(v, index) {
             let begin = None;
-            return Some(SegmentLengths {
+            return Some(SegmentLengths::InMemory {
                 array,
                 shift,
                 begin,
@@ -253,12 +349,13 @@ impl<'o, 'a> Counted<'o, 'a> {
             return None;
         };
         let is_wide = self.origins.program.ty(v) == Type::Scalar(Ty::U64);
-        let (array, shift) = self.read(self.checked_value(*end))?;
-        let (same, begin) = self.read(self.checked_value(*begin))?;
-        (is_wide && same == array).then_some(SegmentLengths {
+        let (array, shift) = self.read(self.checked_value(*end), index)?;
+        let (same, begin) = self.read(self.checked_value(*begin), index)?;
+        let begin = Some(begin);
+        (is_wide && same == array).then_some(SegmentLengths::InMemory {
             array,
             shift,
-            begin: Some(begin),
+            begin,
         })
     }
 
@@ -276,14 +373,13 @@ impl<'o, 'a> Counted<'o, 'a> {
         }
     }
 
-    /// Returns the array of integers that a variable is read from, and its index less the root's
-    /// counter.
-    fn read(&self, v: Var) -> Option<(Var, Atom)> {
+    /// Returns the array of integers that a variable is read from, and its index less a counter.
+    fn read(&self, v: Var, counter: Var) -> Option<(Var, Atom)> {
         let (array, index) = *self.reads.get(&v)?;
         let program = self.origins.program;
         let is_param = program.params.iter().any(|p| p.var == array);
         let is_int = program.ty(array).elem().is_int();
-        let counter = Atom::Var(self.counter);
+        let counter = Atom::Var(counter);
         let shift = match self.origins.lets.get(&index.var()?) {
             None if index == counter => Atom::Const(Const::u64(0)),
             Some((Op::Add, [a, b])) if *a == counter => *b,
@@ -309,13 +405,23 @@ impl<'o, 'a> Counted<'o, 'a> {
             return None;
         };
         let is_fixed = limit.var().is_none_or(|v| self.origins.fixed.contains(&v));
-        let is_size = self.sizes.get(counter) == Some(&Atom::Var(v));
+        let is_size = self.size_of(*counter) == Some(Atom::Var(v));
         let is_checked = x == size && self.checked.contains(fits);
         (is_fixed && is_size && is_checked).then_some((*counter, *limit, *size))
     }
 }
 
 impl Origins<'_> {
+    /// Returns the steps of a loop whose counter goes on to a bound.
+    fn size(&self, counter: Var, bound: Atom) -> Option<Atom> {
+        let counter = Atom::Var(counter);
+        match *self.lets.get(&bound.var()?)? {
+            (Op::Add, [x, y]) if *x == counter => Some(*y),
+            (Op::Add, [x, y]) if *y == counter => Some(*x),
+            _ => None,
+        }
+    }
+
     /// Counts the reads of a variable by iterations.
     fn reads_in_iterations(&self, v: Var) -> usize {
         let mut reads = 0;
@@ -335,20 +441,16 @@ impl Origins<'_> {
         reads
     }
 
-    /// Lists the conditions of exits and branches outside of the inner loops.
-    fn exits_around_loops(&self, root: RateId) -> Vec<Atom> {
+    /// Lists the conditions of exits and branches in loops around others, but for their bounds.
+    fn exits_around_loops(&self) -> Vec<Atom> {
         let mut all = Vec::new();
         for (place, block) in &self.blocks {
             let Place::At { rate, section, .. } = *place else {
                 continue;
             };
-            let is_root = self.tree.loop_rate(rate) == root;
-            let around = match section {
-                Section::Guard | Section::Done => is_root && rate != root,
-                Section::Nest => true,
-                _ => is_root,
-            };
-            if around {
+            let of = self.tree.loop_rate(rate);
+            let is_bound = matches!(section, Section::Guard | Section::Done) && rate == of;
+            if section == Section::Nest || self.above_loops[of.index()] && !is_bound {
                 walk::leaving(block, &mut |a| all.push(a));
             }
         }

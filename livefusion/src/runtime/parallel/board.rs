@@ -2,15 +2,18 @@
 //!
 //! It holds the next unit, the prefix of each unit, and the sums joined after all units.
 
+mod blocks;
 mod links;
 mod sums;
 
-use super::restart::{Found, Restart};
+use super::restart::Restart;
 use super::shape::ChunkedLoop;
-use super::survey::{Iterations, Surveyed};
+use super::survey::{INNER, Surveyed};
 use crate::runtime::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
+pub use blocks::Claim;
+use blocks::{KnownPlace, UnitPlaces};
 use links::Chain;
-use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
+use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel};
 use loop_lang::ir::GroupId;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,27 +21,29 @@ use std::ops::Range;
 /// Shares a loop among threads, starting from a paused frame.
 ///
 /// The frame is paused at the end of a chunk. A thread takes one *unit* at a time. A unit is one
-/// chunk, or several chunks if nothing is joined at their ends. In a loop with a
-/// [survey](Surveyed) it is some iterations of the root.
+/// chunk, or several chunks if nothing is joined at their ends. It may also be some iterations of
+/// the root.
 pub struct Board<'a> {
     pub shape: &'a ChunkedLoop,
     pub kernel: &'a dyn Kernel,
     pub args: &'a [Arg<'a>],
-    /// Minimum steps of a unit, or the usual ones with a survey.
+    /// Steps of a unit, or about as many if it begins with a segment.
     pub unit: u64,
     /// Maximum steps of a unit that ends where a segment begins.
     longest: u64,
     /// How to cut units at segment beginnings, or none to cut them anywhere.
     restart: Option<&'a Restart>,
-    /// Whether a segment was too long for such units.
-    too_long: AtomicBool,
-    /// The iterations of a unit with fewer steps, where a unit had too many.
-    shorter: AtomicU64,
+    /// How threads find the places of units together, if they can.
+    survey: Option<&'a Surveyed>,
+    /// The most elements of its inner loops.
+    limits: [u64; INNER],
     /// Units that fit the capacity of arrays that begin short.
     capacity: usize,
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame<'a>>>,
     claims: Mutex<Claims<'a>>,
+    /// Changes that a thread may wait for that could claim nothing.
+    news: AtomicUsize,
     /// Progress of each level of groups with prefixes.
     chains: Vec<Chain>,
     later: Mutex<Later>,
@@ -48,30 +53,25 @@ pub struct Board<'a> {
     delivered: AtomicUsize,
     /// The first unit that does not count.
     over: AtomicUsize,
-    /// The first failed unit, and the words at its beginning.
-    broken: Mutex<Option<(usize, Vec<u64>)>>,
+    /// The first failed unit, and the words at its beginning if they are known.
+    broken: Mutex<Option<(usize, Option<Vec<u64>>)>>,
     stopped: AtomicBool,
-    /// The sums of threads that have left.
-    sums: Mutex<Vec<Vec<Buffer>>>,
+    /// The sums of threads that have left, but for those that another thread adds to its own.
+    sums: Mutex<Option<Vec<Held<'a>>>>,
     /// Number of steps run.
     run: AtomicU64,
     /// The words at the beginning of the first unit.
     base: Vec<u64>,
 }
 
-/// The beginning of the next unit.
+/// The next unit.
 struct Claims<'a> {
     next: usize,
     /// Number of units, if known.
     units: Option<usize>,
     ended: bool,
-    /// The iterations of the root that are left to a survey.
-    left: Iterations,
-    /// The iterations of the next unit.
-    stride: u64,
-    /// The words at its beginning, with the groups that determine its place. Only a loop without a
-    /// survey and without a single counter moves them.
-    frame: Frame<'a>,
+    /// Where it begins, in a loop without a single counter.
+    places: UnitPlaces<'a>,
 }
 
 /// The groups that are joined after their units have run.
@@ -89,10 +89,12 @@ struct Later {
 pub struct WorkUnit {
     /// Its number.
     pub k: usize,
-    /// Its number of steps, once known.
+    /// Its number of steps.
     pub steps: u64,
-    /// Its iterations of the root, with a survey.
-    stretch: Iterations,
+    /// Places near its beginning and its end, each with an iteration behind these, until it is
+    /// located.
+    begin: Option<(KnownPlace, u64)>,
+    limit: Option<(KnownPlace, u64)>,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
@@ -119,8 +121,6 @@ pub struct UnitSize {
     pub longest: u64,
     /// Units that fit the capacity of arrays that begin short.
     pub capacity: u64,
-    /// Iterations of a survey's first unit. By default they make a unit at the loop's pace so far.
-    pub stride: Option<u64>,
 }
 
 impl<'a> Board<'a> {
@@ -142,7 +142,6 @@ impl<'a> Board<'a> {
             unit,
             longest,
             capacity,
-            stride,
         } = size;
         let value = |id: &GroupId| shape.joined_value(kernel, *id, words);
         let later_at = shape.later.iter().scan(0, |next, id| {
@@ -152,49 +151,44 @@ impl<'a> Board<'a> {
         });
         let flat = shape.flat.as_ref();
         let units = flat.map(|f| f.left(&shape.plan.program, words, args) / unit);
-        let survey = restart.and_then(|r| r.survey.as_ref());
-        let base = survey.map_or_else(|| words.to_vec(), |s| s.guard(words));
-        let from = survey.map_or(0, |s| s.iteration(&base));
-        let bound = survey.map_or(0, |s| s.bound(&shape.plan.program, words, args));
-        let chains = match (restart, survey) {
-            (Some(_), None) => 0,
-            (Some(_), Some(_)) => 1,
-            (None, _) => shape.levels.len(),
+        let survey = shape.survey.as_ref();
+        let base = match survey.filter(|_| restart.is_some()) {
+            Some(survey) => survey.guard(words),
+            None => words.to_vec(),
         };
-        let chain = |level: usize| {
-            let ids: &[GroupId] = match shape.levels.get(level) {
-                Some((_, ids)) if survey.is_none() => ids,
-                _ => &[],
-            };
+        let chain = |(_, ids): &(u32, Vec<GroupId>)| {
             let value = |id: &GroupId| shape.value(kernel, *id, &base);
             Chain::new(&base, ids.iter().map(value).collect())
         };
-        let pace = || unit / (base[1] / from.max(1)).max(1);
+        let chains = match restart {
+            Some(_) => Vec::new(),
+            None => shape.levels.iter().map(chain).collect(),
+        };
+        let later = Later {
+            at: 0,
+            values: shape.later.iter().flat_map(value).collect(),
+            waiting: BTreeMap::new(),
+            places: BTreeMap::new(),
+        };
+        let bound = |s: &'a Surveyed| (s, s.bound(&shape.plan.program, words, args));
+        let bound = survey.map(bound);
+        let known = (&shape.plan.program, &base[..], args);
+        let limits = survey.map_or([u64::MAX; INNER], |s| s.limits(known));
         Some(Board {
-            chains: (0..chains).map(chain).collect(),
+            chains,
             restart,
-            too_long: AtomicBool::new(false),
-            shorter: AtomicU64::new(0),
+            survey,
+            limits,
             capacity: usize::try_from(capacity).unwrap_or(usize::MAX),
             later_at: later_at.collect(),
             delivered: AtomicUsize::new(0),
-            later: Mutex::new(Later {
-                at: 0,
-                values: shape.later.iter().flat_map(value).collect(),
-                waiting: BTreeMap::new(),
-                places: BTreeMap::new(),
-            }),
+            later: Mutex::new(later),
+            news: AtomicUsize::new(0),
             claims: Mutex::new(Claims {
                 next: 0,
                 units: units.map(|n| n as usize),
                 ended: false,
-                // The last iteration ends behind its last unit.
-                left: Iterations {
-                    from,
-                    to: bound.saturating_sub(1),
-                },
-                stride: stride.unwrap_or_else(pace).max(1),
-                frame,
+                places: UnitPlaces::new(&base, bound, unit, frame),
             }),
             shape,
             kernel,
@@ -216,44 +210,28 @@ impl<'a> Board<'a> {
         lock(&self.frames).pop()
     }
 
-    /// Returns how beginnings of units are found, if threads find them together.
-    fn survey(&self) -> Option<&'a Surveyed> {
-        self.restart?.survey.as_ref()
-    }
-
-    fn of_loop(&self) -> (&'a ChunkedLoop, &'a dyn Kernel, &'a [Arg<'a>]) {
-        (self.shape, self.kernel, self.args)
-    }
-
-    /// Claims the next unit.
-    pub fn claim(&self) -> Option<WorkUnit> {
+    /// Claims the next unit, or a part of the search for it.
+    pub fn claim(&self) -> Claim<'a> {
         let mut claims = lock(&self.claims);
         let k = claims.next;
         let none = k >= self.capacity || claims.units.is_some_and(|n| k >= n);
         if claims.ended || none || self.is_over(k) {
-            return None;
+            return Claim::Nothing;
         }
         let mut unit = WorkUnit {
             k,
             steps: self.unit,
-            stretch: claims.left,
+            begin: None,
+            limit: None,
             words: Vec::new(),
             level: 0,
             sum: Sum::Unknown,
             end: Vec::new(),
         };
-        if self.survey().is_some() {
-            let Iterations { from, to } = claims.left;
-            unit.stretch.to = to.min(from.saturating_add(claims.stride));
-            if unit.stretch.to <= from {
-                return None;
-            }
-            claims.left.from = unit.stretch.to;
-            claims.next += 1;
-            return Some(unit);
-        }
         let Some(flat) = &self.shape.flat else {
-            return self.walk(&mut claims, unit);
+            let claim = self.claim_place(&mut claims.places, unit);
+            claims.next += usize::from(matches!(claim, Claim::Unit(_)));
+            return claim;
         };
         claims.next += 1;
         drop(claims);
@@ -263,62 +241,17 @@ impl<'a> Board<'a> {
             unit.end = unit.words.clone();
             flat.advance(&mut unit.end, self.unit);
         }
-        Some(unit)
+        Claim::Unit(unit)
     }
 
-    /// Finds the end of the next unit by a pass over it.
-    fn walk(&self, claims: &mut Claims<'_>, mut unit: WorkUnit) -> Option<WorkUnit> {
-        let frame = &mut claims.frame;
-        unit.words = frame.words.to_vec();
-        if !self.pass_over(frame) {
-            frame.words = unit.words.into();
-            claims.ended = true;
-            return None;
-        }
-        claims.next += 1;
-        unit.steps = frame.words[1] - unit.words[1];
-        if !self.shape.limited.is_empty() {
-            unit.end = frame.words.to_vec();
-        }
-        Some(unit)
-    }
-
-    /// Moves a frame from the beginning of a unit to its end, computing only its place.
-    ///
-    /// Returns false if no whole unit is left.
-    fn pass_over(&self, frame: &mut Frame) -> bool {
-        let level = self.shape.plan.place_level;
-        let pass = Pass::Summary { level };
-        let mut run =
-            |steps, frame: &mut Frame<'_>| super::run(self.kernel, pass, steps, frame, self.args);
-        if run(self.unit, frame) != Outcome::Paused {
-            return false;
-        }
-        let Some(restart) = self.restart else {
-            return true;
-        };
-        let of = (&self.shape.plan.program, self.args);
-        match restart.find(of, self.longest, frame, &mut run) {
-            Found::Beginning => {
-                restart.begin(self.shape, self.kernel, &mut frame.words, self.args);
-                true
-            }
-            Found::Far => {
-                self.too_long.store(true, Ordering::Relaxed);
-                false
-            }
-            Found::Ended(_) => false,
-        }
-    }
-
-    /// Returns the iterations of a shorter unit, if one was too long.
-    pub fn shorter(&self) -> Option<u64> {
-        Some(self.shorter.load(Ordering::Relaxed)).filter(|n| *n > 0)
+    /// Counts the changes that a thread may wait for that could claim nothing.
+    pub fn news(&self) -> usize {
+        self.news.load(Ordering::Acquire)
     }
 
     /// Tells whether a segment was too long for such units.
-    pub fn too_long(&self) -> bool {
-        self.too_long.load(Ordering::Relaxed)
+    pub fn is_too_long(&self) -> bool {
+        lock(&self.claims).places.is_too_long()
     }
 
     /// Tells whether the capacity allowed no more units.
@@ -378,13 +311,14 @@ impl<'a> Board<'a> {
 
     /// Records a unit that did not reach its end.
     ///
-    /// The loop later continues in order from its beginning.
-    pub fn give_up(&self, k: usize, words: Vec<u64>) {
+    /// The loop later continues in order from its beginning, or from that of all units.
+    pub fn give_up(&self, k: usize, words: Option<Vec<u64>>) {
         let mut broken = lock(&self.broken);
         self.over.fetch_min(k, Ordering::AcqRel);
         if broken.as_ref().is_none_or(|b| k < b.0) {
             *broken = Some((k, words));
         }
+        self.news.fetch_add(1, Ordering::Release);
     }
 
     /// Tells whether a unit does not count any more.
@@ -397,6 +331,7 @@ impl<'a> Board<'a> {
     /// Units already taken still run.
     pub fn close(&self) {
         lock(&self.claims).ended = true;
+        self.news.fetch_add(1, Ordering::Release);
     }
 
     /// Makes all threads leave.
@@ -419,11 +354,14 @@ impl<'a> Board<'a> {
     /// All threads must have left.
     pub fn rest(self) -> Vec<u64> {
         let broken = lock(&self.broken).take();
-        let mut words = match broken {
+        let words = match broken {
             // Units behind the broken one have added to sums.
-            Some(_) if !self.shape.sums.is_empty() => return self.base,
+            Some(_) if !self.shape.sums.is_empty() => None,
             Some((_, words)) => words,
             None => self.end(),
+        };
+        let Some(mut words) = words else {
+            return self.base;
         };
         self.add_up();
         let (shape, later) = (self.shape, lock(&self.later));
@@ -435,20 +373,17 @@ impl<'a> Board<'a> {
     }
 
     /// Returns the words at the end of all units, if each reached its end.
-    fn end(&self) -> Vec<u64> {
+    fn end(&self) -> Option<Vec<u64>> {
         let claims = &mut *lock(&self.claims);
-        let known = self.known().filter(|words| words[1] != self.base[1]);
-        match (known, &self.shape.flat) {
-            (Some(words), _) => {
-                claims.frame.words = words.into();
-                self.enter(&mut claims.frame);
-            }
-            (None, Some(flat)) => {
-                flat.advance(&mut claims.frame.words, claims.next as u64 * self.unit);
-            }
-            (None, None) => {}
+        if let Some(words) = self.known().filter(|words| words[1] != self.base[1]) {
+            return Some(words);
         }
-        claims.frame.words.to_vec()
+        if let Some(flat) = &self.shape.flat {
+            let mut words = self.base.clone();
+            flat.advance(&mut words, claims.next as u64 * self.unit);
+            return Some(words);
+        }
+        self.next_place(&mut claims.places, claims.next)
     }
 
     /// Allocates the private arrays of a unit, if memory allows.

@@ -11,7 +11,7 @@
 //! | `worker` | the work of each thread |
 //! | `pace` | the time of chunks, alone and together |
 //! | `restart` | loops over segments, cut between segments |
-//! | `survey` | the beginnings of their units, found by all threads together |
+//! | `survey` | the beginnings of blocks of iterations, found by all threads together |
 //! | `grow` | arrays that begin short and grow between spans |
 //!
 //! Chunks follow the [interface of kernels](livefusion_backend::kernel). A thread first sums up the
@@ -25,11 +25,15 @@
 //! beginning of that chunk. It ends as it would on one thread.
 
 mod board;
+#[cfg(test)]
+mod fixture;
 mod grow;
 #[cfg(all(test, shuttle))]
 mod models;
 mod pace;
 mod restart;
+#[cfg(test)]
+mod serial;
 mod shape;
 mod survey;
 mod team;
@@ -219,10 +223,9 @@ impl LoopRun<'_> {
         let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
         let mut restart = shape.and_then(|s| s.restart.as_ref());
-        let mut stride = None;
+        let survey = shape.and_then(|s| s.survey.as_ref());
         loop {
             let left = self.left(frame);
-            let survey = restart.and_then(|r| r.survey.as_ref());
             let expected = || Some(survey?.expected(self.program, &frame.words, self.args));
             let expected = left.or_else(expected);
             if watch.is_on() {
@@ -238,15 +241,11 @@ impl LoopRun<'_> {
                     Help::Called(self.call(shape))
                 }
                 (Help::Called(team), Some(shape)) if self.has_come(&team) => {
-                    let cut = (restart, expected, stride);
+                    let cut = (restart, expected);
                     match self.together(shape, cut, &team, frame, &pace) {
                         ControlFlow::Break(ended) => return ended,
                         ControlFlow::Continue(Rest::InOrder) => Help::Over,
                         ControlFlow::Continue(Rest::Full) => Help::Called(self.call(shape)),
-                        ControlFlow::Continue(Rest::Shorter(iterations)) => {
-                            stride = Some(iterations);
-                            Help::Called(self.call(shape))
-                        }
                         ControlFlow::Continue(Rest::LongSegments) => {
                             restart = None;
                             let chunk = chunk_of(&**self.kernel);
@@ -352,7 +351,7 @@ impl LoopRun<'_> {
     fn together(
         &self,
         shape: &ChunkedLoop,
-        (restart, expected, stride): (Option<&Restart>, Option<u64>, Option<u64>),
+        (restart, expected): (Option<&Restart>, Option<u64>),
         team: &Team,
         frame: &mut Frame<'_>,
         pace: &Pace,
@@ -372,7 +371,7 @@ impl LoopRun<'_> {
             false => (LONG_SEGMENT * pace.chunk).max(2 * unit),
         };
         let kernel = &**self.kernel;
-        if let Some(restart) = restart.filter(|r| must_begin || r.survey.is_some()) {
+        if let Some(restart) = restart.filter(|_| must_begin || shape.survey.is_some()) {
             // Only this frame's scratch arrays hold its contracted arrays.
             let mut run = |steps, frame: &mut Frame<'_>| self.span(steps, frame);
             let of = (self.program, self.args);
@@ -399,7 +398,6 @@ impl LoopRun<'_> {
             unit,
             longest,
             capacity: frame.capacity() / most,
-            stride,
         };
         let before = frame.words[1];
         // SAFETY: the shape is that of a loop which writes no element twice and reads none that it
@@ -429,17 +427,14 @@ impl LoopRun<'_> {
             due && !holds_none
         };
         share_out(&board, team, &mut tick);
-        let (stopped, shorter) = (board.stopped(), board.shorter());
-        let (too_long, full) = (board.too_long(), board.is_full());
+        let (stopped, full) = (board.stopped(), board.is_full());
+        let too_long = board.is_too_long();
         self.engine
             .count_parallel(board.steps_run() / chunk_of(kernel));
         frame.words = board.rest().into();
         match stopped {
             false if too_long && !shape.plan.begins_with_root => {
                 ControlFlow::Continue(Rest::LongSegments)
-            }
-            false if shorter.is_some() => {
-                ControlFlow::Continue(Rest::Shorter(shorter.unwrap_or(1)))
             }
             false if full => ControlFlow::Continue(Rest::Full),
             false => ControlFlow::Continue(Rest::InOrder),
@@ -484,8 +479,6 @@ enum Rest {
     InOrder,
     /// Segments so long that they must be cut.
     LongSegments,
-    /// A unit so long that units must have fewer iterations.
-    Shorter(u64),
     /// Steps beyond the capacity of results.
     Full,
 }

@@ -1,22 +1,16 @@
 //! Concurrency models of a team at a board: loops of few small chunks.
 
-use super::board::{Board, UnitSize};
-use super::restart::Found;
+use super::fixture::{arguments, one_loop, with_board};
 use super::shape::ChunkedLoop;
 use super::team::Team;
 use super::{run, share_out};
 use crate::array::Array;
-use crate::ast::Node;
-use crate::fusion::Clustering;
 use crate::runtime::models::{check, join};
 use crate::segmented::Segmented;
-use crate::stages;
-use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, View};
+use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use loop_lang::Loop;
-use loop_lang::ir::ParamKind;
 use loop_lang::state::Layout;
-use loop_lang::types::{Const, Ty};
 use shuttle::thread;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -64,40 +58,24 @@ enum But {
     HelpsItself,
 }
 
-/// Returns the only loop of a program.
-fn one_loop(root: &Arc<Node>) -> Loop {
-    let graph = stages::graph_of(std::slice::from_ref(root)).expect("graph");
-    let mut loops = graph.plan(Clustering::default()).lower().expect("lowered");
-    loops.optimize();
-    assert_eq!(loops.len(), 1);
-    loops.iter().next().expect("one").program.clone()
-}
-
 fn results(frame: &Frame<'_>) -> String {
     format!("{:?}", frame.results)
 }
 
 /// Shares a loop over these elements among threads, and compares it with a run on one thread.
 ///
-/// Scalar parameters are 0, or the number of elements if unsigned. Unsigned arrays are the lengths
-/// of segments. Each step must have run once.
+/// Each step must have run once.
 fn shared(root: &Array<i64>, elements: &'static [i64], but: But) {
-    shared_loop(one_loop(root.node()), elements, but);
+    shared_loop(one_loop(&[root.node()]), elements, &[], but);
 }
 
-fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
-    let args: Vec<Arg<'static>> = program
-        .params
-        .iter()
-        .map(|p| match p.kind {
-            ParamKind::Scalar if program.ty(p.var).elem() == Ty::U64 => {
-                Arg::Scalar(Const::u64(elements.len() as u64))
-            }
-            ParamKind::Scalar => Arg::Scalar(Const::new(Ty::I64, 0)),
-            _ if program.ty(p.var).elem() == Ty::U64 => Arg::Array(View::new(LENGTHS)),
-            _ => Arg::Array(View::new(elements)),
-        })
-        .collect();
+fn shared_loop(
+    program: Loop,
+    elements: &'static [i64],
+    lengths: &'static [&'static [u64]],
+    but: But,
+) {
+    let args = arguments(&program, elements, lengths.iter().copied());
     check(move || {
         let backend = InterpBackend::with_chunk(STEPS);
         let kernel = Noted {
@@ -108,49 +86,31 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         let mut alone = Frame::new(kernel.layout());
         let expected = to_end(&mut alone);
 
-        let shape = ChunkedLoop::of(&program, kernel.layout()).expect("chunks in any order");
-        let mut frame = Frame::new(kernel.layout());
-        assert_eq!(
-            run(&kernel, Pass::Emit, STEPS, &mut frame, &args),
-            Outcome::Paused
-        );
-        let restart = shape.restart.as_ref();
-        if let Some(restart) = restart {
-            let mut emit = |n, frame: &mut Frame<'_>| run(&kernel, Pass::Emit, n, frame, &args);
-            let found = restart.find((&program, &args), u64::MAX, &mut frame, &mut emit);
-            assert!(matches!(found, Found::Beginning));
-        }
-        // SAFETY: as in `LoopRun::together`.
-        let frames = unsafe { frame.lend(kernel.layout(), HELPERS + 2) }.expect("memory");
-        let size = UnitSize {
-            unit: STEPS,
-            longest: 16 * STEPS,
-            capacity: u64::MAX,
-            stride: None,
-        };
-        let board = Board::new(&shape, restart, &kernel, &args, size, frames).expect("a board");
-        let team = Team::gather(None);
-        let helpers = (0..HELPERS).map(|_| {
-            let helper = team.helper();
-            thread::spawn(move || helper.help())
+        let size = (STEPS, HELPERS + 1);
+        let (mut frame, stopped) = with_board(&kernel, &program, &args, size, |board| {
+            let team = Team::gather(None);
+            let helpers = (0..HELPERS).map(|_| {
+                let helper = team.helper();
+                thread::spawn(move || helper.help())
+            });
+            let helpers = helpers.collect();
+            let mut looks = 0;
+            share_out(&board, &team, &mut |holds_none| {
+                looks += 1;
+                match but {
+                    But::Stopped(n) if n == looks => board.stop(),
+                    But::Closed(n) if n == looks => board.close(),
+                    But::HelpsItself if !holds_none => team.helper().help(),
+                    _ => {}
+                }
+                false
+            });
+            drop(team);
+            join(helpers);
+            let stopped = board.stopped();
+            (board.rest(), stopped)
         });
-        let helpers = helpers.collect();
-        let mut looks = 0;
-        share_out(&board, &team, &mut |holds_none| {
-            looks += 1;
-            match but {
-                But::Stopped(n) if n == looks => board.stop(),
-                But::Closed(n) if n == looks => board.close(),
-                But::HelpsItself if !holds_none => team.helper().help(),
-                _ => {}
-            }
-            false
-        });
-        drop(team);
-        join(helpers);
-        let stopped = board.stopped();
         assert!(!stopped || matches!(but, But::Stopped(_)));
-        frame.words = board.rest().into();
         if stopped {
             return;
         }
@@ -191,7 +151,7 @@ fn scans_of_filters_have_levels() {
 
 #[test]
 fn a_folds_chunks_are_joined_afterwards() {
-    shared_loop(one_loop(xs().sum().node()), ELEMENTS, But::Nothing);
+    shared_loop(one_loop(&[xs().sum().node()]), ELEMENTS, &[], But::Nothing);
 }
 
 /// The lengths of segments of [`ELEMENTS`].
@@ -201,26 +161,68 @@ fn segments() -> Segmented<i64> {
     Segmented::new(&LENGTHS.to_vec().into(), &xs())
 }
 
+fn sums_of_segments() -> Loop {
+    one_loop(&[segments().sum().node()])
+}
+
+/// Tells how the threads find the places of units: by a survey, at the beginnings of segments.
+fn finds(program: &Loop) -> (bool, bool) {
+    let shape = ChunkedLoop::of(program, &Layout::of(program)).expect("chunks in any order");
+    (shape.survey.is_some(), shape.restart.is_some())
+}
+
 #[test]
 fn threads_find_the_beginnings_of_segments_together() {
-    let program = one_loop(segments().sum().node());
-    let shape = ChunkedLoop::of(&program, &Layout::of(&program)).expect("chunks in any order");
-    assert!(shape.restart.is_some_and(|r| r.survey.is_some()));
-    shared_loop(program, ELEMENTS, But::Nothing);
+    assert_eq!(finds(&sums_of_segments()), (true, true));
+    shared_loop(sums_of_segments(), ELEMENTS, &[LENGTHS], But::Nothing);
+}
+
+#[test]
+fn threads_find_the_places_of_chunks_together() {
+    let total = xs().map(|x| x.cast::<f64>()).sum();
+    let beside = one_loop(&[segments().sum().node(), total.node()]);
+    let kept = segments().filter(|x| x.gt(0));
+    let kept = one_loop(&[kept.sum().node(), kept.data().node()]);
+    for program in [beside, kept] {
+        assert_eq!(finds(&program), (true, false));
+        shared_loop(program, ELEMENTS, &[LENGTHS], But::Nothing);
+    }
+}
+
+/// The lengths of segments of [`LENGTHS`].
+const OUTER: &[u64] = &[2, 0, 3, 1, 1];
+
+#[test]
+fn segments_of_segments_are_counted_in_stages() {
+    let sums = Segmented::new(&OUTER.to_vec().into(), &segments().sum()).sum();
+    let program = one_loop(&[sums.node()]);
+    assert_eq!(finds(&program), (true, false));
+    shared_loop(program.clone(), ELEMENTS, &[OUTER, LENGTHS], But::Nothing);
+    // A segment that does not fit.
+    shared_loop(program, &ELEMENTS[..8], &[OUTER, LENGTHS], But::Nothing);
+}
+
+#[test]
+fn one_thread_at_a_time_walks_over_lengths_that_follow_from_earlier_ones() {
+    const RISING: &[u64] = &[0, 1, 0, 2, 1, 0, 2];
+    let lengths: Array<u64> = RISING.to_vec().into();
+    let rising = Segmented::new(&lengths.scan(1, |a, b| a.max(b)), &xs());
+    let program = one_loop(&[rising.sum().node()]);
+    assert!(!finds(&program).0);
+    shared_loop(program.clone(), ELEMENTS, &[RISING], But::Nothing);
+    shared_loop(program, ELEMENTS, &[RISING], But::Closed(2));
 }
 
 /// The last segment is longer than the rest of the elements.
 #[test]
 fn a_segment_that_does_not_fit_ends_the_common_work() {
-    let program = one_loop(segments().sum().node());
-    shared_loop(program, &ELEMENTS[..8], But::Nothing);
+    shared_loop(sums_of_segments(), &ELEMENTS[..8], &[LENGTHS], But::Nothing);
 }
 
 #[test]
 fn a_dismissed_team_runs_the_iterations_given_out() {
-    let program = one_loop(segments().sum().node());
-    shared_loop(program.clone(), ELEMENTS, But::Closed(2));
-    shared_loop(program, ELEMENTS, But::Stopped(2));
+    shared_loop(sums_of_segments(), ELEMENTS, &[LENGTHS], But::Closed(2));
+    shared_loop(sums_of_segments(), ELEMENTS, &[LENGTHS], But::Stopped(2));
 }
 
 /// A divisor array with one 0.

@@ -2,12 +2,12 @@
 //!
 //! At such a cut only the place must be known. Units need no sums, and nothing from scratch arrays.
 
-use super::shape::{ChunkedLoop, is_known, ways_out};
-use super::survey::Surveyed;
+use super::shape::{ChunkedLoop, is_known};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome};
 use loop_lang::Loop;
 use loop_lang::chunkable::ChunkPlan;
+use loop_lang::gotos::Tree;
 use loop_lang::ir::{Atom, GroupId, Order, RateKind};
 use loop_lang::state::Layout;
 
@@ -21,8 +21,6 @@ pub struct Restart {
     inner: Vec<(u64, InnerLoop)>,
     /// The groups that the first inner loop initialises.
     groups: Vec<GroupId>,
-    /// How threads find beginnings together, if iterations can be counted in any order.
-    pub survey: Option<Surveyed>,
 }
 
 /// An inner loop.
@@ -59,6 +57,7 @@ impl Restart {
         };
         let first = plan.first_loop?;
         let outer = layout.word(program.rate(root).kind.counter()?)?;
+        let tree = Tree::of(program);
         let (mut inner, mut position) = (Vec::new(), 0);
         for (k, rate) in (1..).zip(&layout.resume) {
             if *rate == first {
@@ -77,7 +76,7 @@ impl Restart {
                 return None;
             };
             // An early exit ends a segment before its bound.
-            if program.loop_rate(parent) != root || ways_out(program, *rate) != 1 {
+            if program.loop_rate(parent) != root || tree.ways_out(program, *rate) != 1 {
                 return None;
             }
             let bound_word = match bound {
@@ -115,10 +114,6 @@ impl Restart {
             outer,
             inner,
             groups: started.collect(),
-            survey: match ways_out(program, root) {
-                1 => Surveyed::of(program, layout, plan, root),
-                _ => None,
-            },
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::chunk_of;
 use super::restart::{Restart, UnitInputs};
+use super::survey::Surveyed;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Pass};
 use loop_lang::Loop;
@@ -10,7 +11,7 @@ use loop_lang::chunkable::{
     chunkable_apart, kept_from_groups,
 };
 use loop_lang::gotos::Tree;
-use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind, Var};
+use loop_lang::ir::{Atom, GroupId, Order, RateId, RateKind, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
@@ -38,6 +39,8 @@ pub struct ChunkedLoop {
     pub limited: Vec<(usize, GroupId, usize)>,
     /// How to cut it at segment beginnings, if possible.
     pub restart: Option<Restart>,
+    /// How threads find the places of its chunks together, if iterations can be counted in any order.
+    pub survey: Option<Surveyed>,
     /// Arrays to which each thread adds apart, with their operators.
     pub sums: Vec<(usize, Op)>,
 }
@@ -132,6 +135,10 @@ impl ChunkedLoop {
             return None;
         }
         Some(ChunkedLoop {
+            survey: match flat {
+                Some(_) => None,
+                None => Surveyed::of(program, layout, &plan),
+            },
             restart,
             sums,
             kept,
@@ -245,7 +252,7 @@ impl FlatLoop {
         };
         let held = layout.held.iter().filter(|h| h.0 == counter).map(|h| h.1);
         Some(FlatLoop {
-            ends_early: ways_out(program, RateId::new(root)) > 1,
+            ends_early: Tree::of(program).ways_out(program, RateId::new(root)) > 1,
             words: layout.word(counter).into_iter().chain(held).collect(),
             bound,
             bound_word: match bound {
@@ -276,25 +283,6 @@ impl FlatLoop {
             words[*w] = words[*w].wrapping_add(steps);
         }
     }
-}
-
-/// Counts the jumps to the end of a loop rate.
-pub fn ways_out(program: &Loop, rate: RateId) -> usize {
-    let tree = Tree::of(program);
-    let end = tree.done(program, rate);
-    let mut ways = 0;
-    for (_, block) in program.blocks.iter() {
-        let mut goes = |l: Label| ways += usize::from(tree.place(program, l) == end);
-        block
-            .exits
-            .iter()
-            .filter_map(|e| e.target)
-            .for_each(&mut goes);
-        if let End::Goto(l) = block.end {
-            goes(l);
-        }
-    }
-    ways
 }
 
 /// Tells whether an atom is a literal or a scalar parameter.

@@ -3,7 +3,7 @@
 //! A worker takes units in order, finds their prefixes, runs them, and moves appended elements to
 //! their destination.
 
-use super::board::{Board, Sum, WorkUnit};
+use super::board::{Board, Claim, Sum, WorkUnit};
 use super::run;
 use crate::runtime::sync::Wait;
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
@@ -26,6 +26,8 @@ pub struct Worker<'b, 'a> {
     spare: Vec<Vec<Buffer>>,
     /// Whether to take no more units for now.
     pausing: bool,
+    /// The board's [news](Board::news) before it had nothing to claim.
+    waits_for: Option<usize>,
 }
 
 /// The elements appended by a unit.
@@ -65,6 +67,7 @@ impl<'b, 'a> Worker<'b, 'a> {
             appended: VecDeque::new(),
             spare: vec![first],
             pausing: false,
+            waits_for: None,
         })
     }
 
@@ -75,8 +78,12 @@ impl<'b, 'a> Worker<'b, 'a> {
     pub fn run(mut self, tick: &mut dyn FnMut(bool) -> bool) {
         self.work(tick);
         let sums = self.board.shape.sums.iter();
-        let sums = sums.filter_map(|(slot, _)| self.frame.arrays[*slot].take()?.into_own());
-        self.board.keep_sums(sums.collect());
+        let sums: Option<Vec<Held<'a>>> = sums
+            .map(|(slot, _)| self.frame.arrays[*slot].take())
+            .collect();
+        if let Some(sums) = sums {
+            self.board.keep_sums(sums);
+        }
     }
 
     fn work(&mut self, tick: &mut dyn FnMut(bool) -> bool) {
@@ -118,36 +125,47 @@ impl<'b, 'a> Worker<'b, 'a> {
             // An offered sum may be joined at any moment.
             Sum::Unknown | Sum::Bound if known => self.emit_front(),
             Sum::Unknown => self.summarise(0),
-            Sum::Offered if self.ahead.len() < AHEAD => match self.take() {
-                Did::Something => self.summarise(self.ahead.len() - 1),
-                _ => Did::Nothing,
-            },
+            Sum::Offered if self.ahead.len() < AHEAD => {
+                let held = self.ahead.len();
+                match self.take() {
+                    Did::Something if self.ahead.len() > held => self.summarise(held),
+                    Did::Something => Did::Something,
+                    _ => Did::Nothing,
+                }
+            }
             Sum::Offered | Sum::Bound => Did::Nothing,
         }
     }
 
-    /// Takes one more unit.
+    /// Takes one more unit, or a part of the search for it.
     fn take(&mut self) -> Did {
-        if self.pausing {
+        let board = self.board;
+        let news = board.news();
+        if self.pausing || self.waits_for == Some(news) {
             return Did::Nothing;
         }
-        match self.board.claim() {
-            Some(unit) => {
-                self.ahead.push_back(unit);
-                Did::Something
+        match board.claim() {
+            Claim::Unit(mut unit) => match board.locate(&mut unit, &mut self.frame) {
+                true => self.ahead.push_back(unit),
+                // A unit before it fails as well.
+                false => board.give_up(unit.k, None),
+            },
+            Claim::Count(block) => board.count(block, &mut self.frame),
+            Claim::Walk(frame) => board.walk(frame),
+            Claim::Nothing if self.appended.is_empty() => return Did::All,
+            Claim::Later => {
+                self.waits_for = Some(news);
+                return Did::Nothing;
             }
-            None if self.appended.is_empty() => Did::All,
-            None => Did::Nothing,
+            Claim::Nothing => return Did::Nothing,
         }
+        Did::Something
     }
 
     /// Sums a unit's next level from identities.
     fn summarise(&mut self, at: usize) -> Did {
         let board = self.board;
         let unit = &mut self.ahead[at];
-        if board.count(unit, &mut self.frame) {
-            return Did::Something;
-        }
         let (level, ids) = &board.shape.levels[unit.level];
         self.frame.words.copy_from_slice(&unit.words);
         board
@@ -178,12 +196,12 @@ impl<'b, 'a> Worker<'b, 'a> {
         self.frame.words.copy_from_slice(&unit.words);
         if !board.enter(&mut self.frame) {
             // The unit before it ends early as well.
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             return Did::Something;
         }
         unit.words.copy_from_slice(&self.frame.words);
         let Some(arrays) = self.spare.pop().or_else(|| self.own_arrays()) else {
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             return Did::Something;
         };
         for ((slot, _), array) in shape.own.iter().zip(arrays) {
@@ -203,12 +221,12 @@ impl<'b, 'a> Worker<'b, 'a> {
         let (steps, frame) = (unit.steps, &mut self.frame);
         let outcome = run(board.kernel, Pass::Emit, steps, frame, board.args);
         if outcome != Outcome::Paused {
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             // The loop's end may have taken arrays out of the frame.
             return Did::Something;
         }
         if !self.keep(unit.k) {
-            board.give_up(unit.k, unit.words);
+            board.give_up(unit.k, Some(unit.words));
             return Did::Something;
         }
         if in_order {

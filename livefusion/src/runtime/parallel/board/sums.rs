@@ -1,4 +1,4 @@
-//! Sums by key: each thread has arrays of its own, which are added up when all have left.
+//! Sums by key: each thread has arrays of its own, which are added up as threads leave.
 
 use super::Board;
 use crate::runtime::sync::lock;
@@ -6,7 +6,7 @@ use livefusion_backend::{Buffer, Held};
 use loop_lang::op::Op;
 use loop_lang::types::canonical;
 
-impl Board<'_> {
+impl<'a> Board<'a> {
     /// Allocates arrays of zeros for a thread's sums.
     pub fn zeros(&self, whole: &[Option<Held<'_>>]) -> Option<Vec<(usize, Buffer)>> {
         let like = |(slot, _): &(usize, Op)| {
@@ -17,27 +17,39 @@ impl Board<'_> {
     }
 
     /// Keeps the sums of a thread that leaves.
-    pub fn keep_sums(&self, sums: Vec<Buffer>) {
-        if !sums.is_empty() {
-            lock(&self.sums).push(sums);
+    ///
+    /// It first takes and adds the sums that another thread has kept. So threads that leave at once
+    /// add in pairs.
+    pub fn keep_sums(&self, mut sums: Vec<Held<'a>>) {
+        while !sums.is_empty() {
+            let mut kept = lock(&self.sums);
+            let Some(others) = kept.take() else {
+                *kept = Some(sums);
+                return;
+            };
+            drop(kept);
+            for (((_, op), to), from) in self.shape.sums.iter().zip(&mut sums).zip(&others) {
+                add(to, *op, from);
+            }
         }
     }
 
     /// Adds the sums of all threads to the whole.
     pub(super) fn add_up(&self) {
-        let whole = &mut lock(&self.claims).frame.arrays;
-        for sums in lock(&self.sums).drain(..) {
-            for ((slot, op), from) in self.shape.sums.iter().zip(&sums) {
-                if let Some(to) = &mut whole[*slot] {
-                    add(to, *op, from);
-                }
+        let claims = &mut *lock(&self.claims);
+        let (Some(whole), Some(sums)) = (&mut claims.places.frame, lock(&self.sums).take()) else {
+            return;
+        };
+        for ((slot, op), from) in self.shape.sums.iter().zip(&sums) {
+            if let Some(to) = &mut whole.arrays[*slot] {
+                add(to, *op, from);
             }
         }
     }
 }
 
 /// Combines each element of an array with that of another.
-fn add(to: &mut Held<'_>, op: Op, from: &Buffer) {
+fn add(to: &mut Held<'_>, op: Op, from: &Held<'_>) {
     let ty = from.ty();
     for i in 0..from.len() {
         if let (Some(a), Some(b)) = (to.get_word(i), from.get_word(i)) {
