@@ -6,6 +6,7 @@
 
 use super::restart::Restart;
 use super::shape::ChunkedLoop;
+use crate::runtime::sync::copied;
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, View};
 use loop_lang::Loop;
@@ -14,6 +15,9 @@ use loop_lang::ir::{Atom, Param, ParamKind, RateId};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
+
+/// Bytes of a length in memory.
+const LENGTH: usize = 8;
 
 /// Describes how the iterations of a loop are counted.
 pub struct Surveyed {
@@ -165,6 +169,7 @@ impl Surveyed {
     ) -> Result<UnitGrowth, Outcome> {
         let known = (&shape.plan.program, guard, args);
         if let Some(count) = self.count_in_memory(known, stretch) {
+            copied(LENGTH * (stretch.to - stretch.from) as usize);
             return match count.steps > most {
                 true => Err(Outcome::Paused),
                 false => Ok(count),

@@ -1,10 +1,13 @@
 //! Sums by key: each thread has arrays of its own, which are added up when all have left.
 
 use super::Board;
-use crate::runtime::sync::lock;
+use crate::runtime::sync::{copied, lock};
 use livefusion_backend::{Buffer, Held};
 use loop_lang::op::Op;
 use loop_lang::types::canonical;
+
+/// Bytes that are copied in the time of one sum.
+const SUM: usize = 32;
 
 impl Board<'_> {
     /// Allocates arrays of zeros for a thread's sums.
@@ -29,6 +32,7 @@ impl Board<'_> {
         for sums in lock(&self.sums).drain(..) {
             for ((slot, op), from) in self.shape.sums.iter().zip(&sums) {
                 if let Some(to) = &mut whole[*slot] {
+                    copied(from.len() * SUM);
                     add(to, *op, from);
                 }
             }
