@@ -18,8 +18,8 @@ type Key = (usize, String);
 
 /// Holds the times of chunks, by loop and pass.
 ///
-/// They are nanoseconds for each step: where the step's elements are not in the cache, and after another pass
-/// over them. `bytes` holds the bytes read and written for each step.
+/// They are nanoseconds for each step. The first is that of elements outside of the cache. The second follows
+/// another pass over them. `bytes` has those read and written for each step.
 #[derive(Default)]
 pub struct ChunkTimes(BTreeMap<Key, (f64, f64)>);
 
@@ -122,7 +122,7 @@ impl TimedBackend {
         }
     }
 
-    /// Forgets what was measured so far.
+    /// Forgets all measured times.
     pub fn forget(&self) {
         locked(&self.state).samples.clear();
     }

@@ -1,8 +1,8 @@
 //! Many cores, simulated: the protocol's own code in virtual time.
 //!
-//! One thread measures the times of chunks. Simulated threads then share the loops, and spend these times in
-//! the place of work. The library's locks and clocks are those of virtual time (`--cfg virtual_time`), so this
-//! program builds and runs a second one.
+//! One thread measures the times of chunks. Simulated threads then share the loops. They spend the measured
+//! times in the place of work. Locks and clocks are those of virtual time. So this program builds a second one
+//! (`--cfg virtual_time`).
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -37,7 +37,7 @@ const SHARED: [&str; 12] = [
     "histogram256",
 ];
 
-/// Describes what to simulate.
+/// Holds the options.
 #[derive(Default)]
 pub struct Options {
     /// Only this case.
@@ -48,7 +48,9 @@ pub struct Options {
     pub chunks: Option<PathBuf>,
     /// A file for the times of chunks.
     pub save: Option<PathBuf>,
-    /// A file with measured calls to compare with: a case, a number of cores, nanoseconds for each element.
+    /// A file with measured calls.
+    ///
+    /// A line has a case, a number of cores, nanoseconds for each element.
     pub measured: Option<PathBuf>,
     /// Changes of the simulated machine, as `NAME=VALUE`.
     pub machine: Vec<String>,
@@ -78,11 +80,12 @@ fn write(file: &Path, text: &str) -> Outcome<()> {
     std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
 }
 
-/// Simulates 1 to 256 cores, and prints what they would give.
+/// Simulates 1 to 256 cores.
 ///
 /// # Errors
 ///
-/// Returns the reason if the second program cannot be built, a case fails, or a file cannot be read or written.
+/// Returns the reason if the second program cannot be built.
+/// The same goes for cases that fail, and for files.
 pub fn cores(options: &Options) -> Outcome<()> {
     #[cfg(virtual_time)]
     return simulated::cores(options);

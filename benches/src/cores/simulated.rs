@@ -204,8 +204,7 @@ fn tables(rows: &[Row]) -> String {
     speedups + &times + &shares
 }
 
-/// Compares calls with measured ones: a line of the text has a case, a number of cores, nanoseconds for each
-/// element.
+/// Compares calls with measured ones.
 fn comparison(measured: &str, rows: &[Row]) -> String {
     let line = |text: &str| {
         let mut words = text.split_whitespace();

@@ -175,14 +175,14 @@ macro_rules! atomic {
                 self.0.load(order)
             }
 
-            /// Writes it, and wakes those who wait for a change.
+            /// Writes it, and wakes threads that wait for a change.
             pub fn store(&self, value: $t, order: Ordering) {
                 turn();
                 self.0.store(value, order);
                 world(World::changed);
             }
 
-            $(/// Changes it, and wakes those who wait for a change.
+            $(/// Changes it, and wakes threads that wait for a change.
             pub fn $method(&self, value: $t, order: Ordering) -> $t {
                 turn();
                 let before = self.0.$method(value, order);
