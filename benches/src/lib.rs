@@ -7,6 +7,7 @@
 //! | [`alone`] | kernels without the calls around them |
 //! | [`calls`] | the cost of a call |
 //! | [`cases`] | the compared programs: data, our version, hand-written versions |
+//! | [`cores`] | 1 to 256 cores, simulated |
 //! | [`data`] | columns of numbers |
 //! | `device` | the cases on a GPU (feature `cuda`) |
 //! | [`growth`] | the cost of each stage as graphs grow |
@@ -18,6 +19,7 @@ pub mod backends;
 pub mod calls;
 pub mod cases;
 pub mod compare;
+pub mod cores;
 pub mod data;
 #[cfg(feature = "cuda")]
 pub mod device;

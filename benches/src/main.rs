@@ -11,6 +11,7 @@
 use lexopt::{Arg, Parser, ValueExt};
 use livefusion_bench::calls;
 use livefusion_bench::compare::{Options, Report, chart, compare, json, table};
+use livefusion_bench::cores;
 use livefusion_bench::data::Inputs;
 use livefusion_bench::growth;
 use livefusion_bench::kernels::Outcome;
@@ -49,6 +50,18 @@ Times each stage of a first force, for graphs whose sizes double.
 livefusion-bench calls
 
 Counts the instructions of a call (by valgrind), and times it beside iterators and ndarray.
+
+livefusion-bench cores [OPTIONS]
+
+Simulates 1 to 256 cores, in a second program that it builds (target/virtual).
+
+  --case NAME           only this case
+  --n N                 this many elements, not the case's large size
+  --chunks FILE         times of chunks from FILE, not measured now
+  --save FILE           writes the times of chunks to FILE
+  --measured FILE       compares with FILE, not with one and two threads measured now; a line has a case,
+                        a number of cores, nanoseconds for each element
+  --machine NAME=VALUE  changes a cost of the simulated machine; the first line of the output has all
 
 livefusion-bench repeat --case NAME [OPTIONS]
 
@@ -101,6 +114,10 @@ fn run() -> Outcome<()> {
                 times.map_err(|e| e.to_string())?,
             );
             calls::repeat(at as usize, times)
+        }
+        Some(Arg::Value(v)) if v == "cores" => {
+            let options = cores_options(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
+            cores::cores(&options)
         }
         Some(Arg::Value(v)) if v == "repeat" => {
             let options = repeat_options(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
@@ -164,6 +181,22 @@ fn growth_options(parser: &mut Parser) -> Result<growth::Options, lexopt::Error>
             Arg::Long("from") => options.from = Some(parser.value()?.parse()?),
             Arg::Long("to") => options.to = Some(parser.value()?.parse()?),
             Arg::Long("limit") => options.limit = Duration::from_secs(parser.value()?.parse()?),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(options)
+}
+
+fn cores_options(parser: &mut Parser) -> Result<cores::Options, lexopt::Error> {
+    let mut options = cores::Options::default();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("case") => options.case = Some(parser.value()?.string()?),
+            Arg::Long("n") => options.n = Some(parser.value()?.parse()?),
+            Arg::Long("chunks") => options.chunks = Some(parser.value()?.into()),
+            Arg::Long("save") => options.save = Some(parser.value()?.into()),
+            Arg::Long("measured") => options.measured = Some(parser.value()?.into()),
+            Arg::Long("machine") => options.machine.push(parser.value()?.string()?),
             other => return Err(other.unexpected()),
         }
     }

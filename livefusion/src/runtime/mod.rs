@@ -31,6 +31,9 @@ mod result_slots;
 mod sync;
 #[cfg(feature = "jit")]
 mod tier;
+#[cfg(any(virtual_time, all(test, shuttle)))]
+#[doc(hidden)]
+pub mod virtual_time;
 mod watch;
 mod widened;
 

@@ -1,11 +1,14 @@
-//! Synchronisation primitives of the standard library, or of `shuttle` in models.
+//! Synchronisation primitives of the standard library, of `shuttle` in models, or of virtual time.
 //!
 //! Models run in many thread orders (`--cfg shuttle`, see `models`). A model observes only
-//! primitives from this module. Rayon's pool is not among them, so helpers reach a pool through a
-//! closure.
+//! primitives from this module. Simulations have a clock for each thread (`--cfg virtual_time`, see
+//! `virtual_time`). Helpers reach a pool through a closure and [`spawn`].
 
+#[cfg(virtual_time)]
+use super::virtual_time as means;
 pub use means::{
-    AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, OnceCell, Patience, Wait, thread_local,
+    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, MutexGuard, OnceCell, Patience, Wait,
+    copied, spawn, thread_local,
 };
 use means::{PARTS, RwLock, leave};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -94,9 +97,11 @@ impl<K: Hash + Eq, V> Map<K, V> {
     }
 }
 
-#[cfg(not(shuttle))]
+#[cfg(not(any(shuttle, virtual_time)))]
 mod means {
-    use std::time::{Duration, Instant};
+    use rayon::ThreadPool;
+    use std::time::Duration;
+    pub use std::time::Instant;
 
     pub use once_cell::sync::OnceCell;
     pub use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -108,6 +113,14 @@ mod means {
 
     /// Lets other threads run where a model would not see the opportunity.
     pub fn leave() {}
+
+    /// Tells the clock of a simulation that the runtime copied bytes.
+    pub fn copied(_: usize) {}
+
+    /// Runs a job on a thread of the pool.
+    pub fn spawn(pool: &ThreadPool, job: impl FnOnce() + Send + 'static) {
+        pool.spawn(job);
+    }
 
     /// Waits for a busy thread, spinning first.
     #[derive(Default)]
@@ -141,8 +154,10 @@ mod means {
 
 #[cfg(shuttle)]
 mod means {
+    use rayon::ThreadPool;
     use std::sync::OnceLock;
     use std::time::Duration;
+    pub use std::time::Instant;
 
     pub use shuttle::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
     pub use shuttle::sync::{Mutex, MutexGuard, RwLock};
@@ -155,6 +170,12 @@ mod means {
     /// `shuttle` switches threads before an operation, not after it.
     pub fn leave() {
         shuttle::thread::yield_now();
+    }
+
+    pub fn copied(_: usize) {}
+
+    pub fn spawn(pool: &ThreadPool, job: impl FnOnce() + Send + 'static) {
+        pool.spawn(job);
     }
 
     #[derive(Default)]

@@ -42,7 +42,7 @@ mod tests;
 mod worker;
 
 use super::engine::Engine;
-use super::sync::Wait;
+use super::sync::{Instant, Wait};
 use super::watch::{Progress, Watch};
 use board::{Board, UnitSize};
 use livefusion_backend::{Arg, Frame, Growing, Kernel, Outcome, Pass};
@@ -54,7 +54,7 @@ use shape::{ChunkedLoop, FlatLoop, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use team::Team;
 use worker::Worker;
 

@@ -1,7 +1,8 @@
 //! Pace: the time of chunks, alone and together, and decisions from it.
 
 use super::SPAN;
-use std::time::{Duration, Instant};
+use crate::runtime::sync::Instant;
+use std::time::Duration;
 
 /// Helpers are called if the rest of a loop is expected to take longer.
 const WORTH_CALLING: Duration = Duration::from_micros(250);

@@ -10,6 +10,7 @@ mod lengths;
 
 use super::restart::Restart;
 use super::shape::ChunkedLoop;
+use crate::runtime::sync::copied;
 use lengths::{rise, total};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
@@ -21,6 +22,9 @@ use loop_lang::types::{Const, Ty};
 
 /// The inner loops of a loop that is counted, at most. Places are small and copied under a lock.
 pub const INNER: usize = 8;
+
+/// Bytes of a length in memory.
+const LENGTH: usize = 8;
 
 /// Describes how the iterations of a loop are counted.
 pub struct Surveyed {
@@ -261,6 +265,7 @@ impl Surveyed {
         frame: &mut Frame<'_>,
     ) -> Result<BlockGrowth, Outcome> {
         if let Some(growth) = self.count_in_memory(of, (place, stage), to) {
+            copied(LENGTH * to.saturating_sub(place.iteration) as usize);
             return match growth.steps > most {
                 true => Err(Outcome::Paused),
                 false => Ok(growth),

@@ -10,7 +10,9 @@
 //! loop. The caller itself does so in a callback that yields to the pool. The helper would then
 //! wait for a frame below it on its own stack. So a thread that is in a loop does not help.
 
-use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, Patience, Wait, lock, thread_local};
+use crate::runtime::sync::{
+    AtomicUsize, Mutex, Ordering, Patience, Wait, lock, spawn, thread_local,
+};
 use livefusion_backend::{process, processor};
 use rayon::ThreadPool;
 use std::cell::Cell;
@@ -80,7 +82,7 @@ impl Team {
                 }
             };
             match &pool {
-                Some(pool) => pool.spawn(help),
+                Some(pool) => spawn(pool, help),
                 None if inside => rayon::spawn(help),
                 None => {}
             }

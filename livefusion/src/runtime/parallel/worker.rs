@@ -5,7 +5,7 @@
 
 use super::board::{Board, Claim, Sum, WorkUnit};
 use super::run;
-use crate::runtime::sync::Wait;
+use crate::runtime::sync::{Wait, copied};
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
 use std::collections::VecDeque;
 
@@ -289,6 +289,7 @@ impl<'b, 'a> Worker<'b, 'a> {
                 // against the arrays' lengths. Units get arrays of their own for these slots, so no
                 // other thread has access to the whole.
                 unsafe { to.write_from(at, from) };
+                copied(*count as usize * array.ty().size());
             }
         }
         self.spare.push(arrays);

@@ -1,10 +1,13 @@
 //! Sums by key: each thread has arrays of its own, which are added up as threads leave.
 
 use super::Board;
-use crate::runtime::sync::lock;
+use crate::runtime::sync::{copied, lock};
 use livefusion_backend::{Buffer, Held};
 use loop_lang::op::Op;
 use loop_lang::types::canonical;
+
+/// Bytes that are copied in the time of one sum.
+const SUM: usize = 32;
 
 impl<'a> Board<'a> {
     /// Allocates arrays of zeros for a thread's sums.
@@ -50,6 +53,7 @@ impl<'a> Board<'a> {
 
 /// Combines each element of an array with that of another.
 fn add(to: &mut Held<'_>, op: Op, from: &Held<'_>) {
+    copied(from.len() * SUM);
     let ty = from.ty();
     for i in 0..from.len() {
         if let (Some(a), Some(b)) = (to.get_word(i), from.get_word(i)) {
