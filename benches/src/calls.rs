@@ -206,7 +206,7 @@ const CROWD: usize = 64;
 
 /// Counts the programs of two combinators that threads force on one engine in a second.
 ///
-/// Each thread has arrays of its own. The best of five rounds counts.
+/// Each thread has its own arrays. The best of five rounds counts.
 fn forces_per_second(engine: &Engine, threads: usize) -> f64 {
     let round = || {
         let start = Instant::now();

@@ -185,8 +185,7 @@ impl Outputs {
 
 /// Runs a kernel on fresh memory.
 ///
-/// It is allocated for this call and freed after it. As a careful C programmer would, the call maps
-/// whole huge pages from a quarter of such a page on.
+/// It is allocated for this call and freed after it. Large blocks are huge pages.
 pub fn run_fresh(variant: &Variant, input: &[Data], room: &Room, n: usize, threads: usize) {
     let fresh = |(ty, len): &(Ty, usize)| Fresh::new((len + SLACK) * ty.size());
     let blocks: Option<Vec<Fresh>> = room.iter().map(fresh).collect();
@@ -229,7 +228,7 @@ impl Fresh {
     }
 }
 
-/// Maps huge pages, which begin at a multiple of their size where the system can.
+/// Maps huge pages.
 fn map(bytes: usize) -> Option<*mut u8> {
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new private mapping of no file, anywhere; it touches no memory of others.

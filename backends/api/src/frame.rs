@@ -1,9 +1,9 @@
 //! The state of a run between spans, and its arrays, owned or lent.
 //!
-//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first frame owns the arrays. It
-//! [lends](Frame::lend) them to the other frames, whose type carries the lifetime of the loan. So no kernel can keep a
-//! lent array for longer. Elements of a [`Held`] are read and written one by one. So no thread ever has a slice of
-//! elements that another thread writes.
+//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first frame owns the arrays.
+//! It [lends](Frame::lend) them to the other frames, whose type carries the lifetime of the loan. So no kernel can
+//! keep a lent array for longer. Elements of a [`Held`] are read and written one by one. So no thread ever has a slice
+//! of elements that another thread writes.
 
 use crate::buffer::{ALIGN, Buffer, Content, Far, Spare, View};
 use crate::growth::Growth;

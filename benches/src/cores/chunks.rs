@@ -43,7 +43,7 @@ impl ChunkTimes {
     ///
     /// # Errors
     ///
-    /// Returns a line of the case that is none of `lines`.
+    /// Returns a line of the case that is none of `lines`, or the case if it has none.
     pub fn read(text: &str, case: &str) -> Checked<ChunkTimes> {
         let mut times = ChunkTimes::default();
         for line in text.lines() {
@@ -62,7 +62,10 @@ impl ChunkTimes {
                 .0
                 .extend([read(&words).ok_or_else(|| format!("no times of chunks: {line}"))?]);
         }
-        Ok(times)
+        match times.0.is_empty() {
+            true => Err(format!("no times of chunks for {case}")),
+            false => Ok(times),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Many cores, simulated: the protocol's own code in virtual time.
 //!
 //! One thread measures the times of chunks. Simulated threads then share the loops. They spend the measured
-//! times in the place of work. Locks and clocks are those of virtual time. So this program builds a second one
+//! times in the place of work. Locks and clocks are virtual. This program builds a second one for them
 //! (`--cfg virtual_time`).
 //!
 //! | module | contents |

@@ -43,7 +43,7 @@ pub fn arguments<'a>(
     program.params.iter().map(&mut of).collect()
 }
 
-/// Runs the first unit of a loop, and the rest with a board for some threads.
+/// Runs a loop with a board for some threads, after its first unit.
 ///
 /// Returns the frame after that with the result.
 pub fn with_board<R>(

@@ -1,4 +1,4 @@
-//! Serial parts: what only one thread can do to find the places of units, in steps of its passes.
+//! Serial parts of the search for units, in steps of passes.
 
 use super::board::{Board, Claim};
 use super::fixture::{arguments, one_loop, with_board};

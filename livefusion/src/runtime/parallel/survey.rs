@@ -20,7 +20,9 @@ use loop_lang::ir::{Atom, Param, ParamKind, Var};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
 
-/// The inner loops of a loop that is counted, at most. Places are small and copied under a lock.
+/// Limits the inner loops of a counted loop.
+///
+/// Places are small and copied under a lock.
 pub const INNER: usize = 8;
 
 /// Bytes of a length in memory.
@@ -76,7 +78,9 @@ enum StoredLengths {
 #[derive(Clone, Copy)]
 struct WordOrLiteral(Atom, Option<usize>);
 
-/// A place between two blocks of iterations, or the beginning of all.
+/// Describes a place between two blocks of iterations.
+///
+/// It may also be the beginning of all.
 #[derive(Clone, Copy)]
 pub struct BlockPlace {
     /// The next iteration.
@@ -97,7 +101,7 @@ pub struct BlockGrowth {
     elements: [u64; INNER],
 }
 
-/// A loop with its kernel, its arguments, and words where all blocks begin.
+/// Holds a loop with its kernel, its arguments and the first words.
 pub type OfLoop<'l> = (&'l ChunkedLoop, &'l dyn Kernel, &'l [Arg<'l>], &'l [u64]);
 
 impl Surveyed {
@@ -252,8 +256,9 @@ impl Surveyed {
         }
     }
 
-    /// Counts the elements of a block in the inner loops of a stage, and its steps in the last one.
+    /// Counts the elements of a block in the inner loops of a stage.
     ///
+    /// The last stage also counts steps.
     /// The elements of earlier stages at the block's place are known. The result is an error if
     /// there are more than `most` steps, or if an iteration traps.
     pub fn count(
@@ -373,8 +378,9 @@ impl Surveyed {
         place.step = before.step;
     }
 
-    /// Returns the place behind a block, with the counts of a stage and earlier ones.
+    /// Returns the place behind a block.
     ///
+    /// It has the counts of this stage and earlier ones.
     /// The result is none if a loop would count too far: an iteration of the block traps.
     pub fn after(
         &self,

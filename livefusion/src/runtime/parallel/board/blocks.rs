@@ -18,7 +18,7 @@ const LONGER: u64 = 16;
 /// Units of a block in which lengths in memory lead to units. Each block costs time under the lock.
 const UNITS: u64 = 2;
 
-/// The places of units, as far as they are known.
+/// Holds the known places of units.
 pub struct UnitPlaces<'a> {
     /// Where known blocks begin, and where the last one ends. The next unit begins in the first.
     known: VecDeque<KnownPlace>,
@@ -35,7 +35,7 @@ pub struct UnitPlaces<'a> {
     end: Option<Outcome>,
 }
 
-/// A known place.
+/// Describes a known place.
 #[derive(Clone)]
 pub enum KnownPlace {
     Counted(BlockPlace),
@@ -72,7 +72,7 @@ struct BlockCounts {
     end: Option<Outcome>,
 }
 
-/// The work that a thread claims.
+/// Lists the kinds of claimed work.
 pub enum Claim<'a> {
     Unit(WorkUnit),
     /// A block to be counted.
@@ -101,7 +101,7 @@ impl KnownPlace {
 }
 
 impl<'a> UnitPlaces<'a> {
-    /// Creates the places of a loop that begins at some words, and iterates up to a bound.
+    /// Creates the places of a loop from its first words and its bound.
     pub fn new(
         words: &[u64],
         survey: Option<(&Surveyed, u64)>,
@@ -229,7 +229,7 @@ impl<'a> Board<'a> {
         Claim::Unit(unit)
     }
 
-    /// Finds the words at a unit's beginning, and at its end if they are needed.
+    /// Finds the words at a unit's beginning, and at a required end.
     ///
     /// Returns false if the pass that finds places does not get there.
     pub fn locate(&self, unit: &mut WorkUnit, frame: &mut Frame<'_>) -> bool {
@@ -403,7 +403,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Finds the end of the next unit by a pass over it, and gives the frame back.
+    /// Finds the end of the next unit by a pass, then returns the frame.
     pub fn walk(&self, mut frame: Box<Frame<'a>>) {
         let begin = frame.words.to_vec();
         let mut end = match self.pass_over(self.unit, &mut frame) {

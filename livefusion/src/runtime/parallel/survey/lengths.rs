@@ -25,7 +25,9 @@ macro_rules! with_integers {
     }};
 }
 
-/// Adds up lengths. The result is none if some are too long to be added.
+/// Adds up lengths.
+///
+/// The result is none if some are too long to be added.
 #[expect(clippy::unnecessary_cast, reason = "one of the types is `u64`")]
 pub fn total(array: View<'_>, at: Range<usize>) -> Option<u64> {
     // So many of less than the limit have a sum.
@@ -40,7 +42,9 @@ pub fn total(array: View<'_>, at: Range<usize>) -> Option<u64> {
     })
 }
 
-/// Subtracts the first offset from the last one. The result is none if they ever fall.
+/// Subtracts the first offset from the last one.
+///
+/// The result is none if they ever fall.
 #[expect(clippy::unnecessary_cast, reason = "one of the types is `u64`")]
 pub fn rise(array: View<'_>, begins: Range<usize>, ends: Range<usize>) -> Option<u64> {
     if begins.start.checked_add(1) != Some(ends.start) || ends.is_empty() {
