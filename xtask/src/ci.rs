@@ -82,6 +82,8 @@ pub fn nightly() -> Outcome {
     lint(&SINGLE_FEATURES)?;
     let compilers = "cargo test -p livefusion-tests --test all compilers::";
     run(line(compilers).env("LOOP_SHARE", "1"))?;
+    let simulator = "cargo check -p livefusion-bench --target-dir target/virtual";
+    run(line(simulator).env("RUSTFLAGS", "--cfg virtual_time"))?;
     times::all()?;
     package("")?;
     sanitize::sections(&[])?;

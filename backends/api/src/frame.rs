@@ -63,10 +63,10 @@ impl<'m> Frame<'m> {
     ///
     /// Drops all arrays. Keeps the memory of the words.
     pub fn reset(&mut self, layout: &Layout) {
-        self.words.clear();
         self.words.resize(layout.words, 0);
-        self.arrays.clear();
+        self.words.fill(0);
         self.arrays.resize_with(layout.arrays.len(), || None);
+        self.arrays.fill_with(|| None);
         self.given.clear();
         self.spare.clear();
         self.maker = None;
