@@ -290,3 +290,20 @@ fn large_graphs_are_recognised() {
     assert_eq!(program(2), 10_006);
     assert_eq!(recognised(&engine), (1, 1, 1));
 }
+
+/// A thread looks first at the graphs that it recognised last, whichever engine forced them.
+#[test]
+fn engines_in_turn_recognise_only_their_own_programs() -> Result<()> {
+    let [a, b] = [Engine::interp(), Engine::interp()];
+    let [xs, ys] = [[1.0, 2.0], [3.0, 4.0]].map(|x| Array::from(x.to_vec()));
+    for engine in [&a, &b, &a, &b, &a, &b] {
+        assert_eq!(dot(&xs, &ys).force_with(engine)?, 11.0);
+    }
+    assert_eq!([&a, &b].map(recognised), [(1, 2, 2); 2]);
+    a.clear();
+    for engine in [&a, &b] {
+        assert_eq!(dot(&xs, &ys).force_with(engine)?, 11.0);
+    }
+    assert_eq!([&a, &b].map(recognised), [(2, 2, 2), (1, 3, 3)]);
+    Ok(())
+}

@@ -73,6 +73,14 @@ struct EngineState {
     interp: InterpBackend,
     /// State that a forked child creates again.
     here: PerProcess<ProcessState>,
+    tallies: Tallies,
+}
+
+/// Counts since the engine was made, apart from the memory that each force reads.
+#[derive(Default)]
+#[repr(align(128))]
+struct Tallies {
+    /// Hits of graphs that were recovered.
     hits: AtomicU64,
     recognised: AtomicU64,
     misses: AtomicU64,
@@ -108,16 +116,7 @@ impl Engine {
             choices,
             interp: InterpBackend::new(),
             here: PerProcess::new(),
-            hits: AtomicU64::new(0),
-            recognised: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-            compile_nanos: AtomicU64::new(0),
-            parallel_loops: AtomicU64::new(0),
-            parallel_chunks: AtomicU64::new(0),
-            written_over: AtomicU64::new(0),
-            in_place: AtomicU64::new(0),
-            copied: AtomicU64::new(0),
-            grown: AtomicU64::new(0),
+            tallies: Tallies::default(),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -333,14 +332,23 @@ impl Engine {
 
     /// Counts a loop that several threads shared.
     pub(super) fn count_parallel(&self, chunks: u64) {
-        self.0.parallel_loops.fetch_add(1, Ordering::Relaxed);
-        self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
+        self.0
+            .tallies
+            .parallel_loops
+            .fetch_add(1, Ordering::Relaxed);
+        self.0
+            .tallies
+            .parallel_chunks
+            .fetch_add(chunks, Ordering::Relaxed);
     }
 
     /// Counts result arrays written over old ones.
     pub(super) fn count_written_over(&self, arrays: u64) {
         if arrays > 0 {
-            self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
+            self.0
+                .tallies
+                .written_over
+                .fetch_add(arrays, Ordering::Relaxed);
         }
     }
 
@@ -348,18 +356,19 @@ impl Engine {
     pub(super) fn count_updates(&self, in_place: usize, copied: u64) {
         if in_place > 0 {
             self.0
+                .tallies
                 .in_place
                 .fetch_add(in_place as u64, Ordering::Relaxed);
         }
         if copied > 0 {
-            self.0.copied.fetch_add(copied, Ordering::Relaxed);
+            self.0.tallies.copied.fetch_add(copied, Ordering::Relaxed);
         }
     }
 
     /// Counts growth steps of arrays that began short.
     pub(super) fn count_grown(&self, times: u64) {
         if times > 0 {
-            self.0.grown.fetch_add(times, Ordering::Relaxed);
+            self.0.tallies.grown.fetch_add(times, Ordering::Relaxed);
         }
     }
 
@@ -389,17 +398,20 @@ impl Engine {
     /// Returns the engine's counters.
     pub fn counters(&self) -> Counters {
         let disk = self.here().runs_on.backend.disk_use();
+        let tallies = &self.0.tallies;
+        let count = |tally: &AtomicU64| tally.load(Ordering::Relaxed);
+        let recognised = count(&tallies.recognised);
         Counters {
-            hits: self.0.hits.load(Ordering::Relaxed),
-            misses: self.0.misses.load(Ordering::Relaxed),
-            recognised: self.0.recognised.load(Ordering::Relaxed),
-            compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
-            parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
-            parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
-            written_over: self.0.written_over.load(Ordering::Relaxed),
-            in_place: self.0.in_place.load(Ordering::Relaxed),
-            copied: self.0.copied.load(Ordering::Relaxed),
-            grown: self.0.grown.load(Ordering::Relaxed),
+            hits: count(&tallies.hits) + recognised,
+            misses: count(&tallies.misses),
+            recognised,
+            compile_time: Duration::from_nanos(count(&tallies.compile_nanos)),
+            parallel_loops: count(&tallies.parallel_loops),
+            parallel_chunks: count(&tallies.parallel_chunks),
+            written_over: count(&tallies.written_over),
+            in_place: count(&tallies.in_place),
+            copied: count(&tallies.copied),
+            grown: count(&tallies.grown),
             programs: self.here().programs.kept(),
             evicted: self.here().programs.evicted(),
             disk_hits: disk.hits,
@@ -429,9 +441,9 @@ impl Engine {
     ) -> Result<Arc<CompiledProgram>> {
         let (program, compiled_here) = self.lookup(roots, graph, lengths)?;
         let counter = if compiled_here {
-            &self.0.misses
+            &self.0.tallies.misses
         } else {
-            &self.0.hits
+            &self.0.tallies.hits
         };
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(program)
@@ -449,7 +461,10 @@ impl Engine {
             let start = Instant::now();
             let program = CompiledProgram::compile(self, roots, graph, lengths);
             let nanos = start.elapsed().as_nanos() as u64;
-            self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
+            self.0
+                .tallies
+                .compile_nanos
+                .fetch_add(nanos, Ordering::Relaxed);
             program
         })
     }
@@ -620,8 +635,7 @@ pub(super) fn force_kept(
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let (mut met, mut values) = (Met::default(), Values::new());
     if let Some(program) = engine.here().programs.recognise(roots, &mut met) {
-        engine.0.hits.fetch_add(1, Ordering::Relaxed);
-        engine.0.recognised.fetch_add(1, Ordering::Relaxed);
+        engine.0.tallies.recognised.fetch_add(1, Ordering::Relaxed);
         let mut bindings = Bindings {
             nodes: Nodes::Met(&met.nodes),
             constants: &met.constants,

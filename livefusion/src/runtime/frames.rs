@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 ///
 /// Nobody waits for it: a run that comes while another has it makes a frame of its own. So does a
 /// run within another one, and every run in a child that was forked meanwhile.
+#[repr(align(128))]
 pub struct KeptFrame {
     layout: Layout,
     frame: Mutex<Frame<'static>>,

@@ -1,21 +1,37 @@
 //! Known graphs: recognises graphs that were forced before, with their programs.
+//!
+//! Each thread first looks at the graphs that it recognised last. So threads that force the same
+//! programs again and again meet at no lock.
 
 use super::program::CompiledProgram;
 use super::sync::Map;
 use crate::ast::Node;
 use crate::sharing::{Graph, KnownLengths, Met, Pattern, Skeleton};
 use rustc_hash::FxHasher;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::hash::Hasher;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Holds graphs with their programs by [`hint`], the newest first.
-#[derive(Default)]
 pub struct KnownGraphs {
-    by_hint: Map<u64, VecDeque<KnownGraph>>,
+    /// Distinguishes the collections of all engines.
+    number: u64,
+    by_hint: Map<u64, VecDeque<Arc<KnownGraph>>>,
     /// Number of graphs.
     count: AtomicUsize,
+}
+
+impl Default for KnownGraphs {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        KnownGraphs {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            by_hint: Map::default(),
+            count: AtomicUsize::new(0),
+        }
+    }
 }
 
 struct KnownGraph {
@@ -23,6 +39,19 @@ struct KnownGraph {
     /// The equality pattern of its lengths.
     lengths: Pattern,
     program: Arc<CompiledProgram>,
+}
+
+/// A graph that this thread recognised, by collection and hint.
+///
+/// It does not keep an evicted graph alive.
+type RecentGraph = (u64, u64, Weak<KnownGraph>);
+
+/// The recent graphs of a thread: a power of two. The hint selects the entry.
+const RECENT: usize = 16;
+
+thread_local! {
+    static RECENT_GRAPHS: RefCell<[Option<RecentGraph>; RECENT]> =
+        const { RefCell::new([const { None }; RECENT]) };
 }
 
 /// The most graphs kept for one hint.
@@ -51,6 +80,14 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
     h.finish()
 }
 
+impl KnownGraph {
+    /// Tells whether this is the graph of these roots, and collects its bindings.
+    fn is<'a>(&self, roots: &'a [Arc<Node>], met: &mut Met<'a>) -> bool {
+        let is_like = self.skeleton.recognise(roots, met).is_some();
+        is_like && self.skeleton.pattern(met) == self.lengths
+    }
+}
+
 impl KnownGraphs {
     /// Returns the program of a graph forced before, and collects its bindings.
     pub fn recognise<'a>(
@@ -58,15 +95,24 @@ impl KnownGraphs {
         roots: &'a [Arc<Node>],
         met: &mut Met<'a>,
     ) -> Option<Arc<CompiledProgram>> {
-        let mut of = |known: &KnownGraph| {
-            known.skeleton.recognise(roots, met)?;
-            let same = known.skeleton.pattern(met) == known.lengths;
-            same.then(|| known.program.clone())
+        let hint = hint(roots);
+        let place = (hint >> 32) as usize % RECENT;
+        let recent = RECENT_GRAPHS.with_borrow(|all| match &all[place] {
+            Some((number, of, graph)) if (*number, *of) == (self.number, hint) => graph.upgrade(),
+            _ => None,
+        });
+        if let Some(known) = recent.filter(|known| known.is(roots, met)) {
+            return Some(known.program.clone());
+        }
+        let mut find = |known: &VecDeque<Arc<KnownGraph>>| {
+            let found = known.iter().find(|known| known.is(roots, met));
+            found.cloned()
         };
-        let found = self
-            .by_hint
-            .read(&hint(roots), |known| known.iter().find_map(&mut of));
-        found.flatten()
+        let known = self.by_hint.read(&hint, &mut find).flatten()?;
+        let recent = (self.number, hint, Arc::downgrade(&known));
+        let evicted = RECENT_GRAPHS.with_borrow_mut(|all| all[place].replace(recent));
+        drop(evicted);
+        Some(known.program.clone())
     }
 
     /// Records a graph for later recognition.
@@ -85,6 +131,7 @@ impl KnownGraphs {
             lengths: lengths.pattern(),
             program: program.clone(),
         };
+        let new = Arc::new(new);
         self.by_hint.update(hint(roots), |known| {
             match known.len() < ALIKE {
                 true => _ = self.count.fetch_add(1, Ordering::Relaxed),
