@@ -186,7 +186,7 @@ impl Draft {
     pub(super) fn input_types(&self) -> Types {
         let mut types = Types::new();
         for input in &self.inputs {
-            // Shorter than a copy of so few bytes.
+            // A copy of so few bytes takes more instructions.
             input.types.iter().for_each(|ty| types.push(*ty));
         }
         types
