@@ -6,9 +6,11 @@
 
 #[cfg(virtual_time)]
 use super::virtual_time as means;
+#[cfg(shuttle)]
+pub use means::Patience;
 pub use means::{
-    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, MutexGuard, OnceCell, Patience, Wait,
-    copied, spawn, thread_local,
+    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, MutexGuard, OnceCell, Wait, copied, spawn,
+    thread_local,
 };
 use means::{PARTS, RwLock, leave};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -16,6 +18,8 @@ use std::array;
 use std::hash::{BuildHasher, Hash};
 use std::sync::PoisonError;
 pub use std::sync::atomic::Ordering;
+#[cfg(not(shuttle))]
+use std::time::Duration;
 
 /// Locks a mutex, even after a panic.
 pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -97,10 +101,26 @@ impl<K: Hash + Eq, V> Map<K, V> {
     }
 }
 
+/// Limits a wait in time.
+#[cfg(not(shuttle))]
+pub struct Patience(Instant, Duration);
+
+#[cfg(not(shuttle))]
+impl Patience {
+    /// Starts a wait of at most `time`.
+    pub fn new(time: Duration) -> Patience {
+        Patience(Instant::now(), time)
+    }
+
+    /// Tells whether the time is over.
+    pub fn is_over(&self) -> bool {
+        self.0.elapsed() > self.1
+    }
+}
+
 #[cfg(not(any(shuttle, virtual_time)))]
 mod means {
     use rayon::ThreadPool;
-    use std::time::Duration;
     pub use std::time::Instant;
 
     pub use once_cell::sync::OnceCell;
@@ -134,20 +154,6 @@ mod means {
                 0..2000 => std::hint::spin_loop(),
                 _ => std::thread::yield_now(),
             }
-        }
-    }
-
-    /// Limits a wait in time.
-    pub struct Patience(Instant, Duration);
-
-    impl Patience {
-        /// Starts a wait of at most `time`.
-        pub fn new(time: Duration) -> Patience {
-            Patience(Instant::now(), time)
-        }
-
-        pub fn is_over(&self) -> bool {
-            self.0.elapsed() > self.1
         }
     }
 }

@@ -16,7 +16,7 @@ mod primitives;
 
 pub use once_cell::sync::OnceCell;
 pub use primitives::{
-    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, MutexGuard, PARTS, Patience, Wait, leave,
+    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, MutexGuard, PARTS, Wait, leave,
 };
 use rayon::ThreadPool;
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};

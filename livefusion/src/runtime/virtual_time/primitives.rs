@@ -48,21 +48,6 @@ impl Wait {
     }
 }
 
-/// Limits a wait in time.
-pub struct Patience(Instant, Duration);
-
-impl Patience {
-    /// Starts a wait of at most `time`.
-    pub fn new(time: Duration) -> Patience {
-        Patience(Instant::now(), time)
-    }
-
-    /// Tells whether the time is over.
-    pub fn is_over(&self) -> bool {
-        self.0.elapsed() > self.1
-    }
-}
-
 /// Guards a value by a lock that takes time.
 pub struct Mutex<T> {
     inner: std::sync::Mutex<T>,
