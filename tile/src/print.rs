@@ -23,7 +23,7 @@
 //!
 //! `@filt` names the combinator of this line and of the lines below, up to the next `@`. A loop
 //! value with a different name here shows both: `given n_2: u64 of n`. Extra state of a scan shows
-//! its kind: `scan t: f64 of acc total`. `stream 262144 out_1` lists the arrays that bypass the
+//! its kind: `scan t: f64 of acc total`. `stream 524288 out_1` lists the arrays that bypass the
 //! caches, and the minimum number of steps.
 
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};

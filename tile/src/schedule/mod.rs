@@ -16,7 +16,7 @@ mod legal;
 mod text;
 mod writes;
 
-pub use choose::{Aim, choose, choose_threads, large};
+pub use choose::{Aim, choose, choose_threads};
 pub use legal::{Refused, legal, legal_in};
 pub(crate) use legal::{legal_below, streamed};
 pub use text::{ScheduleError, Schedules};

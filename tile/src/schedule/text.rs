@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! r0 vectorise 8 unroll 4
-//! r0 stream 262144
+//! r0 stream 524288
 //! r2 compact
 //! r3 buffer 1024
 //! r4 runs 8

@@ -128,7 +128,7 @@ guard_0:; /* guard_1 */
     count = lf_least(count, lf_capacity(n_arr_1, far_1 + ix_0));
     count &= ~3ul;
     if (count != 0) {
-      if (len_0 >= 131072) {
+      if (len_0 >= 262144) {
         u8 lf_tile_8[2048 + 16] __attribute__((aligned(16)));
         u8 lf_tile_9[2048 + 16] __attribute__((aligned(16)));
         for (u64 left = count, n; left != 0; left -= n) {

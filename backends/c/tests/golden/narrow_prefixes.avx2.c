@@ -156,7 +156,7 @@ guard_0:; /* guard_1 */
     count &= ~31ul;
     if (ix_0 & 15) count = 0;
     if (count != 0) {
-      if (len_0 >= 349525) {
+      if (len_0 >= 699050) {
         u8 lf_tile_6[1024 + 32] __attribute__((aligned(32)));
         for (u64 left = count, n; left != 0; left -= n) {
           n = lf_least(left, 256);

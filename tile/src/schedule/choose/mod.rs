@@ -29,10 +29,8 @@ use speed::{many_side_by_side, segments_side_by_side};
 use start::{LITTLE, block_by_block, side_by_side};
 use vectors::{block, in_vectors, turns, widest_of_turns, widths};
 
-/// The bytes that a loop reads and writes at its counter, from which on its results bypass the
-/// caches. Larger results do not fit in the caches, and a cached store would read each line first.
-/// Smaller results may still be cached for their consumer.
-const LARGE: u64 = 4 << 20;
+/// The largest part of the last cache level that a loop counts on. Many cores share larger levels.
+const CACHED: usize = 32 << 20;
 
 /// The maximum latency of a piece's critical path, in cycles. The elements in a processor's reorder
 /// window then have as many independent operations ready.
@@ -83,7 +81,7 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
         let chosen = runs.unwrap_or_else(|| of_inner_loop(region, inner_loop, target, aim));
         schedule = schedule.and(&chosen);
         if aim == Aim::Speed {
-            schedule = past_the_caches(region, inner_loop, &schedule).unwrap_or(schedule);
+            schedule = past_the_caches(region, inner_loop, &schedule, target).unwrap_or(schedule);
         }
     }
     for nest in region.nests().iter().filter(|_| aim == Aim::Speed) {
@@ -191,11 +189,12 @@ fn through_buffers(
     Some(schedule)
 }
 
-/// Returns the number of steps from which on a loop's results are large.
-pub fn large(region: &Region, inner_loop: &InnerLoop) -> u64 {
-    let size = |a: &Var| region.program.ty(*a).elem().size() as u64;
-    let bytes: u64 = inner_loop.arrays.iter().map(size).sum();
-    LARGE / bytes.max(1)
+/// Returns the number of steps from which on a loop's arrays exceed the last cache level. A cached
+/// store would then read each line first. Smaller results may still be cached for their consumer.
+fn large(region: &Region, inner_loop: &InnerLoop, target: &Target) -> u64 {
+    let size = |a: &Var| region.program.ty(*a).elem().size();
+    let bytes: usize = inner_loop.arrays.iter().map(size).sum();
+    (target.caches().last.min(CACHED) / bytes.max(1)) as u64
 }
 
 /// Applies fission to three kinds of bodies: with more latency than a processor's window hides,
@@ -254,8 +253,9 @@ fn past_the_caches(
     region: &Region,
     inner_loop: &InnerLoop,
     schedule: &Schedule,
+    target: &Target,
 ) -> Option<Schedule> {
-    let stream = Decision::Stream(large(region, inner_loop));
+    let stream = Decision::Stream(large(region, inner_loop, target));
     let streams = (inner_loop.is_plain() && !turns(inner_loop))
         .then(|| with(region, schedule, inner_loop.rate, stream));
     streams.flatten()
