@@ -2,6 +2,8 @@
 
 #[path = "nested/around.rs"]
 mod around;
+#[path = "nested/blocks.rs"]
+mod blocks;
 #[path = "nested/choices.rs"]
 mod choices;
 #[path = "nested/combinators.rs"]
@@ -18,6 +20,7 @@ mod loops;
 mod sizes;
 
 use crate::common::engines;
+use livefusion::nested::BlockBytes;
 use livefusion::prelude::*;
 use livefusion::{Boundary, Elt, Engine, Error, ErrorKind, Force};
 use std::fmt::Debug;
@@ -73,12 +76,17 @@ where
     let alone = arrays(rows, &f).to_vecs().expect("of all rows");
     let lens: Vec<u64> = alone.iter().map(|r| r.len() as u64).collect();
     for engine in engines() {
-        let all = Segmented::from_vecs(rows.to_vec()).map_segments(&f);
-        let (lengths, data) = (all.lengths(), all.data())
-            .force_with(&engine)
-            .expect("of all rows");
-        assert_eq!(lengths, lens[..]);
-        assert_eq!(data.into_vec().expect("the elements"), alone.concat());
+        let rows = || Segmented::from_vecs(rows.to_vec());
+        let together = rows().map_segments(&f);
+        // Loops over arrays in the closure run on two blocks of segments.
+        let blocks = BlockBytes { all: 0, block: 24 }.with(|| rows().map_segments(&f));
+        for all in [together, blocks] {
+            let (lengths, data) = (all.lengths(), all.data())
+                .force_with(&engine)
+                .expect("of all rows");
+            assert_eq!(lengths, lens[..]);
+            assert_eq!(data.into_vec().expect("the elements"), alone.concat());
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod plain;
 #[path = "nested_random/steps.rs"]
 mod steps;
 
+use livefusion::nested::BlockBytes;
 use livefusion::prelude::*;
 use livefusion::{Clustering, Engine};
 use livefusion_interp::InterpBackend;
@@ -188,11 +189,20 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
     at
 }
 
+/// Builds a graph whose loops over arrays run on blocks of about two segments, or on all of them.
+fn in_blocks<T>(blocks: bool, build: impl FnOnce() -> T) -> T {
+    match blocks {
+        true => BlockBytes { all: 0, block: 48 }.with(build),
+        false => build(),
+    }
+}
+
 fn check(
     engine: &Engine,
     rows: &[Vec<i64>],
     steps: &[Step],
     computed: bool,
+    blocks: bool,
 ) -> Result<(), TestCaseError> {
     let invariant = match computed {
         false => Array::from(INVARIANT.to_vec()),
@@ -205,10 +215,12 @@ fn check(
     } else {
         Segmented::from_vecs(rows.to_vec())
     };
-    let (made, sums, counts) = all.map_segments(|row| {
-        let made = delayed(&row, &invariant, steps);
-        let (sum, len) = (made.sum(), made.len());
-        (made, sum, len)
+    let (made, sums, counts) = in_blocks(blocks, || {
+        all.map_segments(|row| {
+            let made = delayed(&row, &invariant, steps);
+            let (sum, len) = (made.sum(), made.len());
+            (made, sum, len)
+        })
     });
     let result = (made.lengths(), made.data(), &sums, &counts).force_with(engine);
     let expected: Option<Vec<Vec<i64>>> = each(rows, steps);
@@ -259,11 +271,18 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// The sums of closures on the rows of a matrix, and the elements of those that keep the length.
-fn check_rows(engine: &Engine, rows: &[Vec<i64>], steps: &[Step]) -> Result<(), TestCaseError> {
+fn check_rows(
+    engine: &Engine,
+    rows: &[Vec<i64>],
+    steps: &[Step],
+    blocks: bool,
+) -> Result<(), TestCaseError> {
     let columns = rows.first().map_or(0, Vec::len);
     let matrix = Array::from_vec((rows.len(), columns), rows.concat());
     let invariant = Array::from(INVARIANT.to_vec());
-    let sums = matrix.map_rows(|row| delayed(&row, &invariant, steps).sum());
+    let sums = in_blocks(blocks, || {
+        matrix.map_rows(|row| delayed(&row, &invariant, steps).sum())
+    });
     let expected = each(rows, steps);
     let sums = sums.force_with(engine);
     let Some(expected) = expected else {
@@ -273,7 +292,9 @@ fn check_rows(engine: &Engine, rows: &[Vec<i64>], steps: &[Step]) -> Result<(), 
     let totals: Vec<i64> = expected.iter().map(|row| row.iter().sum()).collect();
     prop_assert_eq!(&sums.map_err(failed)?[..], &totals[..]);
     if keep(steps) {
-        let kept = matrix.map_rows(|row| delayed(&row, &invariant, steps));
+        let kept = in_blocks(blocks, || {
+            matrix.map_rows(|row| delayed(&row, &invariant, steps))
+        });
         let kept = kept.force_with(engine).map_err(failed)?;
         prop_assert_eq!(kept.into_vec().map_err(failed)?, expected.concat());
     }
@@ -304,14 +325,16 @@ proptest! {
 
     #[test]
     fn closures_are_what_they_are_row_by_row(
-        rows in rows(), steps in steps(), computed in prop::bool::ANY,
+        rows in rows(), steps in steps(), computed in prop::bool::ANY, blocks in prop::bool::ANY,
     ) {
-        check(&Engine::interp(), &rows, &steps, computed)?;
+        check(&Engine::interp(), &rows, &steps, computed, blocks)?;
     }
 
     #[test]
-    fn closures_on_rows_are_what_they_are_row_by_row(rows in matrix(), steps in steps()) {
-        check_rows(&Engine::interp(), &rows, &steps)?;
+    fn closures_on_rows_are_what_they_are_row_by_row(
+        rows in matrix(), steps in steps(), blocks in prop::bool::ANY,
+    ) {
+        check_rows(&Engine::interp(), &rows, &steps, blocks)?;
     }
 }
 
@@ -320,16 +343,16 @@ proptest! {
 
     #[test]
     fn closures_without_fusion_are_what_they_are_row_by_row(
-        rows in rows(), steps in steps(), computed in prop::bool::ANY,
+        rows in rows(), steps in steps(), computed in prop::bool::ANY, blocks in prop::bool::ANY,
     ) {
-        check(&unfused(), &rows, &steps, computed)?;
+        check(&unfused(), &rows, &steps, computed, blocks)?;
     }
 
     #[test]
     fn closures_on_rows_without_fusion_are_what_they_are_row_by_row(
-        rows in matrix(), steps in steps(),
+        rows in matrix(), steps in steps(), blocks in prop::bool::ANY,
     ) {
-        check_rows(&unfused(), &rows, &steps)?;
+        check_rows(&unfused(), &rows, &steps, blocks)?;
     }
 }
 
@@ -338,9 +361,9 @@ proptest! {
 
     #[test]
     fn and_so_they_are_compiled(
-        rows in rows(), steps in steps(), computed in prop::bool::ANY,
+        rows in rows(), steps in steps(), computed in prop::bool::ANY, blocks in prop::bool::ANY,
     ) {
-        check(&Engine::jit(), &rows, &steps, computed)?;
+        check(&Engine::jit(), &rows, &steps, computed, blocks)?;
     }
 }
 
@@ -352,8 +375,10 @@ fn loop_in_a_closure__length_of_a_generator_from_around__is_known_in_the_step() 
     for rows in [vec![], vec![vec![1, 3, 4], vec![5, 3, 7]]] {
         for steps in [&around, &pieces] {
             for engine in [Engine::interp(), unfused()] {
-                check(&engine, &rows, steps, false).expect("segments");
-                check_rows(&engine, &rows, steps).expect("rows");
+                for blocks in [false, true] {
+                    check(&engine, &rows, steps, false, blocks).expect("segments");
+                    check_rows(&engine, &rows, steps, blocks).expect("rows");
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Loops on several threads: sharing, traps, early exits, many callers, rayon, cancellation.
 
+use livefusion::nested::BlockBytes;
 use livefusion::prelude::*;
 use livefusion::{CancelToken, Elt, Error, ErrorKind, Exp, Progress};
 use livefusion_interp::InterpBackend;
@@ -624,4 +625,33 @@ fn exits_that_share_some_of_what_they_need() {
         assert!(four.0 == one.0 && four.1 == one.1 && four.2 == one.2);
         assert_eq!(four.3, one.3);
     }
+}
+
+/// A block writes its results at consecutive places, so threads share the copy. Equal indices write
+/// in order.
+#[test]
+fn scatters_of_blocks_are_shared() {
+    let m = Array::from_vec((60, 200), (0..12_000i64).map(|i| i * 37 % 101).collect());
+    let steps = |r: Array<i64>| iterate_n(5, &r, |r| r.reverse().map(|x| x * 3 % 1000));
+    let blocks = BlockBytes {
+        all: 0,
+        block: 48_000,
+    };
+    let together = m.map_rows(steps).force_with(&eager(1)).unwrap();
+    let by_block = same!(blocks.with(|| m.map_rows(steps))).unwrap();
+    assert_eq!(by_block, together);
+    let in_order = "combines values with elements in their order";
+    let explained = |ys: &dyn Fn() -> Array<i64, Ix2>| {
+        let ys = blocks.with(ys);
+        ys.explain_with(&eager(4)).unwrap().to_string()
+    };
+    let text = explained(&|| m.map_rows(steps));
+    assert!(text.contains("\nblocks at") && !text.contains(in_order));
+    let (base, xs) = (ints(5000), ints(5000));
+    let repeated = generate(5000, |i| i % 7);
+    let written = || base.scatter(&repeated, &xs);
+    let text = written().explain_with(&eager(4)).unwrap().to_string();
+    assert!(text.contains(in_order), "{text}");
+    let one = written().force_with(&eager(1));
+    assert_eq!(written().force_with(&eager(4)), one);
 }

@@ -194,7 +194,11 @@ impl Origins<'_> {
         };
         let made = |v: &Var| self.made.contains(v) && !self.scratch.contains(v);
         match &stmt.kind {
-            StmtKind::ScatterArray { .. } => Some(Reason::Scatter),
+            StmtKind::ScatterArray { arrays, index, .. } => {
+                let apart = |a: &Var| made(a) && self.is_written_once(*a);
+                let apart = arrays.iter().all(apart) && self.is_shifted(*index, rate);
+                (!apart).then_some(Reason::Scatter)
+            }
             StmtKind::WriteArray(a, ..) if self.scratch.contains(a) => {
                 early.contains(&place).then_some(Reason::Reread)
             }

@@ -201,8 +201,8 @@ fn file_name(name: &str) -> String {
     words.join("_").to_lowercase() + ".txt"
 }
 
-/// FNV-1a, which is stable across versions.
-fn hash(text: &str) -> u64 {
+/// Hashes a text with FNV-1a, which is stable across versions.
+pub fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })

@@ -82,6 +82,8 @@ pub fn nightly() -> Outcome {
     lint(&SINGLE_FEATURES)?;
     let compilers = "cargo test -p livefusion-tests --test all compilers::";
     run(line(compilers).env("LOOP_SHARE", "1"))?;
+    let kernels = "cargo test -p livefusion-cuda --test all compiles::";
+    run(line(kernels).env("LIVEFUSION_CUDA_ALL", "1"))?;
     let simulator = "cargo check -p livefusion-bench --target-dir target/virtual";
     run(line(simulator).env("RUSTFLAGS", "--cfg virtual_time"))?;
     times::all()?;

@@ -1,5 +1,6 @@
 //! The tests of the CUDA backend that can share a process.
 
+mod compiled;
 mod operators;
 mod programs;
 mod record;

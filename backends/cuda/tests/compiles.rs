@@ -1,7 +1,9 @@
 //! NVRTC compiles all golden loops' kernels with few registers and hardly any spills.
 //!
-//! It is searched where `cargo xtask nvrtc` puts it. Without it the tests are skipped.
+//! It is searched where `cargo xtask nvrtc` puts it. Without it the tests are skipped. Texts that are in the
+//! [records](crate::compiled) are not compiled again: set `LIVEFUSION_CUDA_ALL` after a change of these checks.
 
+use crate::compiled::Compiled;
 use crate::record::{Accepted, accepted, times};
 use crate::support::{golden_texts, parse};
 use crate::wide_loops;
@@ -29,10 +31,9 @@ fn nvrtc() -> Option<Nvrtc> {
     }
 }
 
-/// Checks that a kernel and its auxiliary kernels compile, within the limits.
-fn check(nvrtc: &Nvrtc, name: &str, kernel: &Kernel, architecture: &str) {
-    let text = format!("{PRELUDE}{}", kernel.text);
-    let program = nvrtc.compile(&text, architecture).unwrap();
+/// Checks that the text of a kernel and its auxiliary kernels compiles, within the limits.
+fn check(nvrtc: &Nvrtc, name: &str, (kernel, text): (&Kernel, &str), architecture: &str) {
+    let program = nvrtc.compile(text, architecture).unwrap();
     let cubin = program.cubin().unwrap();
     for kernel in kernel.all() {
         let usage = cubin.usage(&kernel.name);
@@ -61,17 +62,19 @@ fn golden_loops_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
         return;
     };
-    let mut compiled = 0;
+    let mut compiled = Compiled::by(&nvrtc, "golden_loops");
     for (name, text) in golden_texts() {
         let Ok(kernels) = emit::kernels(&parse(&text)) else {
             continue;
         };
         for (kernel, architecture) in kernels.iter().flat_map(|k| [(k, "sm_80"), (k, "sm_90")]) {
-            check(&nvrtc, &name, kernel, architecture);
+            let text = format!("{PRELUDE}{}", kernel.text);
+            if compiled.lacks(&text, architecture) {
+                check(&nvrtc, &name, (kernel, &text), architecture);
+            }
         }
-        compiled += 1;
     }
-    assert!(compiled >= 10, "{compiled}");
+    assert!(compiled.passed() >= 20);
 }
 
 /// Wide groups communicate from launch to launch, and use no shared memory.
@@ -80,12 +83,17 @@ fn wide_groups_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
         return;
     };
+    let mut compiled = Compiled::by(&nvrtc, "wide_groups");
     for text in [
         wide_loops::steps(40, 30, true),
         wide_loops::segments(40, 20, 0),
     ] {
         let kernel = emit::kernel(&parse(&text)).expect("it runs in parallel");
-        let program = nvrtc.compile(&format!("{PRELUDE}{}", kernel.text), "sm_90");
+        let text = format!("{PRELUDE}{}", kernel.text);
+        if !compiled.lacks(&text, "sm_90") {
+            continue;
+        }
+        let program = nvrtc.compile(&text, "sm_90");
         let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
         let usage = program
             .cubin()
@@ -101,6 +109,7 @@ fn wide_groups_compile_for_devices() {
                 .contains("ld.relaxed.gpu.global.b128")
         );
     }
+    assert_eq!(compiled.passed(), 2);
 }
 
 #[test]
@@ -108,13 +117,17 @@ fn operators_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
         return;
     };
+    let mut compiled = Compiled::by(&nvrtc, "operators");
     for ty in Ty::ALL {
         for text in [crate::operators::text(ty), crate::operators::scatters(ty)] {
             let kernel = emit::kernel(&parse(&text)).expect("it runs in parallel");
             let text = format!("{PRELUDE}{}", kernel.text);
-            nvrtc.compile(&text, "sm_80").unwrap();
+            if compiled.lacks(&text, "sm_80") {
+                nvrtc.compile(&text, "sm_80").unwrap();
+            }
         }
     }
+    assert_eq!(compiled.passed(), 2 * Ty::ALL.len());
 }
 
 /// Returns the errors of a fault, without other messages.
@@ -151,11 +164,18 @@ fn random_loops_compile() {
         .replace("__forceinline__", "__noinline__")
         .replace("_Pragma(\"unroll\")", "_Pragma(\"unroll 1\")");
     let all: Vec<_> = all.iter().collect();
-    let batches: Vec<_> = all.chunks(BATCH).enumerate().collect();
-    let check = |part: &[(usize, &[&Accepted])]| {
-        for (k, batch) in part {
-            let architecture = ["sm_80", "sm_90"][k % 2];
-            let program = nvrtc.check(&together(&prelude, batch), architecture);
+    let mut compiled = Compiled::by(&nvrtc, "random_loops");
+    let batches = all
+        .chunks(BATCH)
+        .zip(["sm_80", "sm_90"].into_iter().cycle());
+    let batches =
+        batches.map(|(batch, architecture)| (batch, together(&prelude, batch), architecture));
+    let batches: Vec<_> = batches
+        .filter(|(_, text, architecture)| compiled.lacks(text, architecture))
+        .collect();
+    let check = |part: &[(&[&Accepted], String, &str)]| {
+        for (batch, text, architecture) in part {
+            let program = nvrtc.check(text, architecture);
             let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
             let ptx = program.ptx().unwrap();
             for kernel in batch.iter().flat_map(|a| &a.kernels) {
@@ -168,6 +188,7 @@ fn random_loops_compile() {
         s.spawn(|| check(first));
         check(second);
     });
+    compiled.passed();
 }
 
 /// Compiles some of them for newer devices, and a few for older ones.
@@ -182,8 +203,13 @@ fn random_loops_compile_for_devices() {
     let few: Vec<_> = some.iter().copied().step_by(8).collect();
     let newer = some.chunks(BATCH).map(|batch| (batch, "sm_90"));
     let older = few.chunks(BATCH).map(|batch| (batch, "sm_80"));
+    let mut compiled = Compiled::by(&nvrtc, "random_loops_for_devices");
     for (batch, architecture) in newer.chain(older) {
-        let program = nvrtc.compile(&together(PRELUDE, batch), architecture);
+        let text = together(PRELUDE, batch);
+        if !compiled.lacks(&text, architecture) {
+            continue;
+        }
+        let program = nvrtc.compile(&text, architecture);
         let program = program.unwrap_or_else(|fault| panic!("{}", errors(&fault)));
         let cubin = program.cubin().unwrap();
         for kernel in batch.iter().flat_map(|a| &a.kernels) {
@@ -191,6 +217,7 @@ fn random_loops_compile_for_devices() {
             assert!(usage.is_some(), "{architecture}: {}", kernel.name);
         }
     }
+    compiled.passed();
 }
 
 #[test]
@@ -198,18 +225,20 @@ fn programs_compile_for_devices() {
     let Some(nvrtc) = nvrtc() else {
         return;
     };
-    let mut compiled = 0;
+    let mut compiled = Compiled::by(&nvrtc, "programs");
     for (name, program) in crate::programs::lowered() {
         let Ok(kernel) = emit::kernel(&program) else {
             continue;
         };
         let text = format!("{PRELUDE}{}", kernel.text);
+        if !compiled.lacks(&text, "sm_90") {
+            continue;
+        }
         let cubin = nvrtc.compile(&text, "sm_90").and_then(|p| p.cubin());
         let cubin = cubin.unwrap_or_else(|fault| panic!("{name}: {}", errors(&fault)));
         for kernel in kernel.all() {
             assert!(cubin.usage(&kernel.name).is_some(), "{name}");
         }
-        compiled += 1;
     }
-    assert!(compiled >= 50, "{compiled}");
+    assert!(compiled.passed() >= 50);
 }

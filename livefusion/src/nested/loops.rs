@@ -1,7 +1,7 @@
 //! Loops over arrays in a closure: one loop, whose step works on all segments.
 //!
 //! If all segments take equally many steps, the loop is in [`Lift::together`]. Otherwise it is in
-//! [`super::stopping`].
+//! [`super::stopping`]. A state that exceeds the caches is in [`super::blocks`].
 
 use super::lift::{Lift, Lifted, no_rule, rows};
 use crate::ast::{ArrayLoop, Axis, Builder, Ends, Kind, Len, Node};
@@ -58,13 +58,14 @@ impl Lift {
 
     /// Lifts a loop. Tries the narrowest forms first. A step that does not keep them shows wider
     /// ones, which are also the first ones of the next trial, if the loop is in another.
-    fn array_loop(&mut self, of: &Arc<ArrayLoop>) -> Vec<Lifted> {
+    pub(super) fn array_loop(&mut self, of: &Arc<ArrayLoop>) -> Vec<Lifted> {
         let b = Builder::at(of.name, of.loc);
         loop {
             let form = self.loop_form(of);
-            let ended = match form.stops_apart {
-                false => self.together(b, of, form),
-                true => self.stopping(b, of, form),
+            let ended = match (self.block_of(of, &form), form.stops_apart) {
+                (Some(rows), _) => self.in_blocks(of, &form, rows),
+                (None, false) => self.together(b, of, form),
+                (None, true) => self.stopping(b, of, form),
             };
             match ended {
                 Ok(ended) => return ended,

@@ -17,10 +17,12 @@
 //! | `ends` | `take` and `take_while`, without traps after the end |
 //! | `loops` | loops over arrays, whose steps all segments take together |
 //! | `stopping` | loops over arrays whose segments stop at different steps |
+//! | `blocks` | loops over arrays on blocks of segments, whose states stay in the caches |
 //! | `merge` | streams that advance independently |
 //! | `stream` | elementwise code before an early exit, as one guarded scan |
 
 mod align;
+mod blocks;
 mod ends;
 mod folds;
 mod lift;
@@ -32,6 +34,8 @@ mod segments;
 mod stopping;
 mod stream;
 
+#[doc(hidden)]
+pub use blocks::BlockBytes;
 pub use lift::Lift;
 pub use placeholders::Placeholders;
 pub(crate) use placeholders::is_placeholder;
@@ -186,6 +190,11 @@ impl<T: Elt> Segmented<T> {
     /// [`iterate_while`](crate::iterate::iterate_while)) is one loop for all segments, whose step passes over
     /// the state of all. If segments stop at different steps, later steps pass over the others
     /// only. No code runs for a segment that stopped, so none traps.
+    ///
+    /// A known state of more than 32 MiB exceeds the caches. Its rows then take their steps in blocks
+    /// of 1 MiB, one block after the other ([`explain`](crate::Force::explain) shows the loop
+    /// `blocks`). Such a step keeps the lengths of the rows, and has no float sums or scans: blocks
+    /// would group their terms in another way.
     ///
     /// ```
     /// use livefusion::prelude::*;

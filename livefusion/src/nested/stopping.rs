@@ -48,13 +48,23 @@ impl Lift {
             false => any(b, &next[0]),
         };
         let ended = trace.ended(Ends::Unless(first), &next, Some(goes_on));
-        let finals = &ended[head_nodes(of) + in_step..];
         let changed: Vec<Component> = held.into_iter().filter(|c| c.changes).collect();
-        Ok(self.results(b, of, &changed, finals, |lift, c, rest| {
+        Ok(self.finals(b, of, &changed, &ended[head_nodes(of) + in_step..]))
+    }
+
+    /// The lifted form of all components, from the nodes that hold the final values.
+    pub(super) fn finals(
+        &mut self,
+        b: Builder,
+        of: &Arc<ArrayLoop>,
+        changed: &[Component],
+        finals: &[Arc<Node>],
+    ) -> Vec<Lifted> {
+        self.results(b, of, changed, finals, |lift, c, rest| {
             let (nodes, others) = rest.split_at(c.form.final_nodes());
             *rest = others;
             lift.final_value(b, of, c, nodes)
-        }))
+        })
     }
 
     /// The state before the first step: the numbers of the segments that take it, the number of
@@ -148,25 +158,37 @@ impl Lift {
 
     /// A lift of the step onto the segments of these numbers, which still take steps.
     fn of_going(&mut self, b: Builder, of: &Arc<ArrayLoop>, going: Arc<Node>) -> Lift {
-        let mut step = self.of_step(of, going);
-        step.chosen = match self.chosen {
+        self.of_some(of, going, |lift, step, lifted| match lifted {
+            Lifted::Same(node) => Lifted::Same(node),
+            Lifted::Each(each) => Lifted::Each(step.chosen(b, &lift.segments, &each)),
+            Lifted::Rows(all) => {
+                let begins = lift.offsets(b, &all);
+                let lengths = step.chosen(b, &lift.segments, &all.lengths);
+                let begins = step.chosen(b, &lift.segments, &begins);
+                rows(lengths.clone(), elements(b, &lengths, &begins, &all.data))
+            }
+        })
+    }
+
+    /// A lift onto the segments of these numbers. `some` gives their part of a value of all
+    /// segments.
+    pub(super) fn of_some(
+        &mut self,
+        of: &Arc<ArrayLoop>,
+        numbers: Arc<Node>,
+        mut some: impl FnMut(&mut Lift, &mut Lift, Lifted) -> Lifted,
+    ) -> Lift {
+        let mut part = self.of_step(of, numbers);
+        part.chosen = match self.chosen {
             ChosenRows::All => ChosenRows::Numbered,
             ChosenRows::Numbered | ChosenRows::Some => ChosenRows::Some,
         };
         for node in around(of) {
-            let chosen = match self.lifted(node) {
-                Lifted::Same(node) => Lifted::Same(node),
-                Lifted::Each(each) => Lifted::Each(step.chosen(b, &self.segments, &each)),
-                Lifted::Rows(all) => {
-                    let begins = self.offsets(b, &all);
-                    let lengths = step.chosen(b, &self.segments, &all.lengths);
-                    let begins = step.chosen(b, &self.segments, &begins);
-                    rows(lengths.clone(), elements(b, &lengths, &begins, &all.data))
-                }
-            };
-            step.takes(node, chosen);
+            let all = self.lifted(node);
+            let some = some(self, &mut part, all);
+            part.takes(node, some);
         }
-        step
+        part
     }
 
     /// The values of this lift's segments among those of all. The segments of this lift are
@@ -219,7 +241,12 @@ impl Lift {
     }
 
     /// The nodes that hold the final values of a component. They begin as those of the start.
-    fn final_parts(&mut self, b: Builder, c: Component, start: &Arc<Node>) -> Vec<Arc<Node>> {
+    pub(super) fn final_parts(
+        &mut self,
+        b: Builder,
+        c: Component,
+        start: &Arc<Node>,
+    ) -> Vec<Arc<Node>> {
         match c.form {
             StateForm::Same | StateForm::Each => vec![self.each_of(b, start)],
             StateForm::Fixed => vec![self.rows_of(b, start).data],
@@ -345,7 +372,7 @@ impl StateForm {
     }
 
     /// The number of nodes that hold the final values of a component.
-    fn final_nodes(self) -> usize {
+    pub(super) fn final_nodes(self) -> usize {
         match self {
             StateForm::Same | StateForm::Each | StateForm::Fixed => 1,
             StateForm::Uniform | StateForm::Varying => 3,

@@ -187,6 +187,19 @@ impl Origins<'_> {
         }
     }
 
+    /// Tells whether one statement writes an array's elements.
+    pub(super) fn is_written_once(&self, array: Var) -> bool {
+        let mut writes = 0;
+        self.each_stmt(&mut |s| match &s.kind {
+            StmtKind::WriteArray(a, ..) => writes += usize::from(*a == array),
+            StmtKind::ScatterArray { arrays, .. } | StmtKind::SortArrays(arrays, _) => {
+                writes += usize::from(arrays.contains(&array));
+            }
+            _ => {}
+        });
+        writes == 1
+    }
+
     /// Tells whether a group counts from the loop's beginning.
     fn counts_by_one(&self, group: &Group) -> bool {
         let ([v], [next]) = (&group.vars[..], &group.next[..]) else {

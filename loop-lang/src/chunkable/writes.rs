@@ -18,6 +18,23 @@ impl Origins<'_> {
         self.way(index, rate).is_some()
     }
 
+    /// Tells whether an index is the counter of `rate` plus a fixed number, so that it is different
+    /// in each iteration even if the sum overflows. Users choose the indices of scatters.
+    pub(super) fn is_shifted(&self, index: Atom, rate: RateId) -> bool {
+        let Some(v) = index.var() else {
+            return false;
+        };
+        if let Some(r) = self.counted_by(v) {
+            return r == self.tree.loop_rate(rate) && self.runs_on(v);
+        }
+        match self.lets.get(&v) {
+            Some((Op::Copy, [x])) => self.is_shifted(*x, rate),
+            Some((Op::Add | Op::Sub, [x, y])) if self.is_fixed(*y) => self.is_shifted(*x, rate),
+            Some((Op::Add, [x, y])) if self.is_fixed(*x) => self.is_shifted(*y, rate),
+            _ => false,
+        }
+    }
+
     /// Returns the direction of an index over its evaluations; none if it may repeat or turn
     /// around. Sums of lengths are assumed to fit into 64 bits: lowering checks them.
     fn way(&self, index: Atom, rate: RateId) -> Option<Way> {
