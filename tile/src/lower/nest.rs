@@ -384,8 +384,9 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.push(StmtKind::If { cond, then, other });
     }
 
-    /// How many lanes a group has in a segment that goes step by step. Extrema are the same in any order, so they need
-    /// one.
+    /// Returns the number of lanes of a group in a segment that goes step by step.
+    ///
+    /// Extrema are the same in any order, so they need one.
     pub(super) fn lanes_of_group(&self, g: GroupId) -> u32 {
         let program = self.region.program;
         let group = &program.groups[g.index()];
