@@ -204,3 +204,33 @@ fn a_register_that_is_only_joined_is_a_vector() {
     let tile = parse(text, &program).expect("a tile");
     assert_eq!(tile.lanes(), 4);
 }
+
+/// The tile of a fold of rows, step by step.
+fn rows_step_by_step(text: &str) -> String {
+    let program = common::loop_of_text(text);
+    let layout = Layout::of(&program);
+    let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
+    let schedule = Schedule::parse("", &program).expect("a schedule");
+    let nests = region.nests().iter();
+    let tiles = nests.flat_map(|n| lower::nest(&region, n, &schedule).expect("tiles"));
+    let show = |tile: Tile| {
+        assert_eq!(verify(&tile, &program), Ok(()));
+        tile.show(&program).to_string()
+    };
+    tiles.map(show).collect()
+}
+
+#[test]
+fn an_extremum_of_each_row_in_one_lane() {
+    let sums = common::text_of("row_sums");
+    let maxima = sums
+        .replace("id -0.0", "id nan")
+        .replace("combine add", "combine max")
+        .replace("add acc_2", "max acc_2");
+    let [sums, maxima] = [sums, maxima].map(|text| rows_step_by_step(&text));
+    assert!(sums.contains("let half"), "{sums}");
+    assert!(
+        maxima.contains("max acc_2") && !maxima.contains("half"),
+        "{maxima}"
+    );
+}

@@ -1,7 +1,7 @@
 //! Counting: `bincount`, `histogram`, `histogram_uniform`.
 
 use crate::array::{Array, Bins, IntoLen, Spread, extent, number, one, step_of};
-use crate::ast::{Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, fits, trace};
+use crate::ast::{Axis, Body, BodyBuilder, Builder, Field, Fields, Len, Node, Term, fits, trace};
 use crate::elt::{Float, Int, Num};
 use crate::exp::{ToExp, value};
 use crate::loc::Loc;
@@ -85,7 +85,11 @@ impl Builder {
             return self.histogram(xs, &self.linspace(edges, low, high));
         }
         let loc = self.loc();
+        let wide = wide_bins(low, high, &n, loc);
         let bin = trace(&xs.types, |x| {
+            if let Some(edges) = &wide {
+                return Fields::from_slice(&[bin_of_wide(edges, x[0], loc)]);
+            }
             let ends = [low, high].map(|end| Field::apply(end, &[], loc)[0]);
             let bins = Field::op(Op::Max, &[n.value(loc), Field::literal(Const::u64(1))], loc);
             let edges = Spread::new(bins, ends, loc);
@@ -124,6 +128,30 @@ fn bin_of_last(edges: &Arc<Node>, x: Field, last: Field, loc: Loc) -> Field {
     let [lower, upper] = [lower, last].map(|k| Field::at_unchecked(edges, k, loc)[0]);
     let at = op(Op::And, &[op(Op::Le, &[lower, x]), op(Op::Eq, &[x, upper])]);
     op(Op::Select, &[at, bin, outside])
+}
+
+/// Returns the edges of bins that are literals, if each bin is much wider than a gap of floats.
+fn wide_bins(low: &Body, high: &Body, n: &Axis, loc: Loc) -> Option<Spread> {
+    let literal = |body: &Body| match body.terms.get(body.results.first()?.index())?.term {
+        Term::Lit(c) => Some(Field::literal(c)),
+        _ => None,
+    };
+    let bins = Field::literal(Const::u64(n.known()?.max(1)));
+    let edges = Spread::new(bins, [literal(low)?, literal(high)?], loc);
+    edges.is_wide().then_some(edges)
+}
+
+/// Returns the bin of an element as [`bin_between`] does, from one edge: it begins the bin, or the
+/// one above.
+fn bin_of_wide(edges: &Spread, x: Field, loc: Loc) -> Field {
+    let op = |op, args: &[Field]| Field::op(op, args, loc);
+    let [outside, one] = [u64::MAX, 1].map(|n| Field::literal(Const::u64(n)));
+    let near = edges.nearest(x);
+    let below = op(Op::Lt, &[x, edges.before_end(near)]);
+    let bin = op(Op::Sub, &[near, below.cast(Ty::U64, loc)]);
+    let bin = op(Op::Min, &[bin, op(Op::Sub, &[edges.steps, one])]);
+    let ends = [op(Op::Ge, &[x, edges.start]), op(Op::Le, &[x, edges.stop])];
+    op(Op::Select, &[op(Op::And, &ends), bin, outside])
 }
 
 /// Returns the bin of an element between two or more even edges. A bin includes its lower edge and

@@ -19,8 +19,10 @@ pub(crate) struct Spread {
     pub width: Field,
     /// The power of two that scales distances.
     pub up: Field,
-    start: Field,
-    stop: Field,
+    /// The first number.
+    pub start: Field,
+    /// The last number.
+    pub stop: Field,
     first: Field,
     size: Field,
     inner: Field,
@@ -92,13 +94,21 @@ impl Spread {
         }
     }
 
+    /// Returns the number at a step, which is not the last.
+    ///
+    /// The number at the last step may not be the end, and in `f32` numbers may be past it.
+    pub fn before_end(&self, step: Field) -> Field {
+        let op = |op, args: &[Field]| Field::op(op, args, self.loc);
+        let way = op(Op::Mul, &[step.cast(self.start.ty(), self.loc), self.size]);
+        let way = op(Op::Mul, &[way, self.inner]);
+        op(Op::Mul, &[op(Op::Add, &[self.first, way]), self.outer])
+    }
+
     /// Returns the number at a step.
     pub fn at(&self, step: Field) -> Field {
         let op = |op, args: &[Field]| Field::op(op, args, self.loc);
         let ty = self.start.ty();
-        let way = op(Op::Mul, &[step.cast(ty, self.loc), self.size]);
-        let way = op(Op::Mul, &[way, self.inner]);
-        let at = op(Op::Mul, &[op(Op::Add, &[self.first, way]), self.outer]);
+        let at = self.before_end(step);
         let mut is_last = op(Op::Eq, &[step, self.steps]);
         // Rounding many steps to `f32` can put the last numbers past the end.
         if ty == Ty::F32 {
@@ -107,6 +117,33 @@ impl Spread {
             is_last = op(Op::Or, &[is_last, op(Op::Select, &[rises, above, below])]);
         }
         op(Op::Select, &[is_last, self.stop, at])
+    }
+
+    /// Tells whether steps are literals, and at least 2^6 gaps of floats wide.
+    ///
+    /// All rounding, that of the numbers included, is then less than a quarter of a step.
+    pub fn is_wide(&self) -> bool {
+        let op = |op, args: &[Field]| Field::op(op, args, self.loc);
+        let ty = self.start.ty();
+        let gaps = power(ty, if ty == Ty::F32 { -17 } else { -46 });
+        let [start, stop] = [self.start, self.stop].map(|end| op(Op::Abs, &[end]));
+        let least = op(Op::Mul, &[op(Op::Max, &[start, stop]), gaps]);
+        let is_plain = op(Op::Eq, &[self.up, power(ty, 0)]);
+        let is_wide = op(Op::And, &[is_plain, op(Op::Gt, &[self.size, least])]);
+        is_wide.as_literal() == Some(Const::bool(true))
+    }
+
+    /// Returns the step whose number is nearest to a float between the ends.
+    ///
+    /// The steps are [wide](Spread::is_wide). So the float is less than the number at the next step,
+    /// and not less than that at the step before.
+    pub fn nearest(&self, x: Field) -> Field {
+        let op = |op, args: &[Field]| Field::op(op, args, self.loc);
+        let ty = x.ty();
+        let rate = op(Op::Div, &[self.steps.cast(ty, self.loc), self.width]);
+        let place = op(Op::Mul, &[op(Op::Sub, &[x, self.start]), rate]);
+        let near = op(Op::Add, &[place, number(ty, 0.5)]).cast(Ty::U64, self.loc);
+        op(Op::Min, &[near, self.steps])
     }
 
     /// Tests if both ends are finite.

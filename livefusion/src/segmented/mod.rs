@@ -26,7 +26,7 @@ mod within;
 pub(crate) use apart::fitting;
 
 use crate::array::{Amount, Array, Ix0, as_indices, by};
-use crate::ast::{Assert, BodyBuilder, Builder, Len, Node, ScanKind};
+use crate::ast::{AsLong, Assert, BodyBuilder, Builder, Kind, Len, Node, ScanKind};
 use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
@@ -115,6 +115,9 @@ impl Builder {
     /// is an error. Data after the last segment belongs to none.
     pub(crate) fn offsets_within(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
         let offsets = self.offsets(lengths);
+        if counts_all(lengths, data) {
+            return offsets;
+        }
         let all = self.len(data);
         let mut b = BodyBuilder::new(&[Ty::U64; 2]);
         b.locate(Some(self.loc()));
@@ -136,6 +139,21 @@ impl Builder {
         match of.types[..] {
             [ty] if ty.is_int() => as_indices(self, of),
             _ => self.unfit(of, &[Ty::U64], 1, expected),
+        }
+    }
+}
+
+/// Tells whether lengths count the elements that a pack keeps, and data is that pack or in step with
+/// it alone. Such segments fit their data.
+fn counts_all(lengths: &Arc<Node>, mut data: &Arc<Node>) -> bool {
+    let (Kind::CountS, [_, tags]) = (&lengths.kind, lengths.inputs.as_slice()) else {
+        return false;
+    };
+    loop {
+        match (&data.kind, data.inputs.as_slice()) {
+            (Kind::Pack, [_, kept_by]) => return Arc::ptr_eq(tags, kept_by),
+            (kind, [input]) if kind.facts().length == AsLong::Inputs => data = input,
+            _ => return false,
         }
     }
 }

@@ -405,6 +405,7 @@ fn pairs_of_particles() {
     let pairs = all.iter().map(Vec::len).sum::<usize>() as u64;
     // Reads: the second particle of each pair, and the bin that it increments.
     assert_eq!(done.reads(), count(&lengths) + N as u64 + 2 * pairs);
-    // One distance, and two magnitudes that give the spacing of floats there.
-    assert_eq!(done.op(Op::Abs), 3 * pairs);
+    // One distance, whose place among the bins and whose nearest edge are a product each.
+    assert_eq!(done.op(Op::Abs), pairs);
+    assert_eq!(done.op(Op::Mul), 2 * pairs);
 }

@@ -88,6 +88,12 @@ impl Lower<'_, '_> {
         self.for_(place, turn, u64::from(self.lanes), true, body);
     }
 
+    /// Whether a group's lanes are those of a segment that goes step by step.
+    fn is_buffered(&self, g: GroupId) -> bool {
+        let mut vars = self.region.program.groups[g.index()].vars.iter();
+        vars.any(|v| self.buffers.contains_key(v))
+    }
+
     /// Where the lanes of an element, or of a vector's elements, are.
     pub(super) fn lane_at(&mut self, g: GroupId) -> Operand {
         let of = match self.region.program.groups[g.index()].order {
@@ -98,6 +104,7 @@ impl Lower<'_, '_> {
             {
                 u64::from(of)
             }
+            Order::Lanes(_) if self.is_buffered(g) && self.lanes_of_group(g) == 1 => 1,
             Order::Lanes(of) => u64::from(of.min(self.most)),
             Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
         };
@@ -106,9 +113,8 @@ impl Lower<'_, '_> {
             _ if of == 1 => Lower::u64(0),
             None => {
                 let at = self.at.unwrap_or(Lower::u64(0));
-                let vars = &self.region.program.groups[g.index()].vars;
-                let own = vars.iter().any(|v| self.buffers.contains_key(v));
-                let few = self.lasts.get(&of).copied().filter(|_| own);
+                let few = self.lasts.get(&of).copied();
+                let few = few.filter(|_| self.is_buffered(g));
                 let last = few.unwrap_or(last);
                 self.op("lane", Ty::U64, Op::And, &[at, last])
             }

@@ -305,14 +305,14 @@ impl<'r, 'a> Lower<'r, 'a> {
             return;
         };
         match program.groups[g.index()].order {
-            Order::Lanes(lanes) => self.start_lanes(v, &program.groups[g.index()], (lanes, start)),
+            Order::Lanes(_) => self.start_lanes(v, g, start),
             Order::Prefix(block) => self.start_scan(v, block, start),
             Order::Runs(_) | Order::Exact | Order::Sequential => {}
         }
     }
 
     /// Lanes begin anew, with what they are joined onto in the end.
-    fn start_lanes(&mut self, v: Var, group: &Group, (lanes, start): (u32, Operand)) {
+    fn start_lanes(&mut self, v: Var, g: GroupId, start: Operand) {
         let program = self.region.program;
         let ty = program.ty(v).elem();
         let shape = Shape::scalar(ty);
@@ -320,14 +320,15 @@ impl<'r, 'a> Lower<'r, 'a> {
         let register = self.add(&name, shape, Origin::Register);
         self.set(register, start);
         self.starts.insert(v, register);
-        if self.schedule.vectors(group.owner).0 > 1 {
+        if self.schedule.vectors(program.groups[g.index()].owner).0 > 1 {
             return;
         }
         let lane = self.add(program.name(v), shape, Origin::Register);
         self.carried.insert(v, lane);
         self.now.insert(v, lane.into());
         let name = format!("{}_lanes", program.name(v));
-        let buffer = self.add(&name, Shape::of(ty, lanes), Origin::Buffer);
+        let shape = Shape::of(ty, self.lanes_of_group(g));
+        let buffer = self.add(&name, shape, Origin::Buffer);
         self.buffers.insert(v, buffer);
     }
 
@@ -383,9 +384,16 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.push(StmtKind::If { cond, then, other });
     }
 
-    /// How many lanes a group has.
-    fn lanes_of_group(&self, g: GroupId) -> u32 {
-        match self.region.program.groups[g.index()].order {
+    /// Returns the number of lanes of a group in a segment that goes step by step.
+    ///
+    /// Extrema are the same in any order, so they need one.
+    pub(super) fn lanes_of_group(&self, g: GroupId) -> u32 {
+        let program = self.region.program;
+        let group = &program.groups[g.index()];
+        let in_segment = program.loop_rate(group.step) == group.owner;
+        let chooses = matches!(group.combine, Some(Combine::Op(op)) if op.is_idempotent());
+        match group.order {
+            Order::Lanes(_) if in_segment && chooses => 1,
             Order::Lanes(lanes) => lanes,
             Order::Runs(_) | Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
         }

@@ -6,7 +6,7 @@
 //! segments, as if the kept segments were an input.
 
 use super::infer::Inference;
-use super::{ClassId, ClassKind};
+use super::{ClassId, ClassKind, Rates};
 use crate::ast::Kind;
 use crate::fusion::sides::NodeUsers;
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -95,14 +95,19 @@ impl Inference<'_> {
             .filter(|_| matches!(node.node.kind, Kind::CountS))
             .and_then(|c| self.rates.runs_at(c))
     }
+}
 
-    /// Whether elements of a class are read from memory: they are kept elements, and one of the
-    /// other classes is nested by their counts.
-    pub(super) fn is_apart(&self, class: ClassId, others: &[ClassId]) -> bool {
-        let of = |counts: &NodeId| self.rates.runs_at(*counts) == Some(class);
-        others.iter().any(|c| match self.rates.kind(*c) {
-            ClassKind::Nested(_, (counts, _)) => self.apart.contains(&counts) && of(&counts),
+impl Rates {
+    /// Returns whether kept elements are read from memory at another class.
+    ///
+    /// That class is nested by their counts.
+    pub fn is_apart(&self, graph: &Graph, kept: ClassId, class: ClassId) -> bool {
+        match self.kind(class) {
+            ClassKind::Nested(_, (counts, _)) => {
+                let counted = matches!(graph.node(counts).kind, Kind::CountS);
+                counted && self.runs_at(counts) == Some(kept)
+            }
             _ => false,
-        })
+        }
     }
 }

@@ -394,7 +394,8 @@ impl Inference<'_> {
         classes.sort_unstable();
         classes.dedup();
         let is_root = |c: &ClassId| self.rates.kind(*c) == ClassKind::Root;
-        let stored = |c: &ClassId| self.is_apart(*c, &classes);
+        let is_apart = |kept, class: &ClassId| self.rates.is_apart(graph, kept, *class);
+        let stored = |c: &ClassId| classes.iter().any(|class| is_apart(*c, class));
         let stored: Vec<ClassId> = classes.iter().filter(|c| stored(c)).copied().collect();
         classes.retain(|c| !stored.contains(c));
         let (roots, others): (Vec<_>, Vec<_>) = classes.into_iter().partition(is_root);

@@ -27,6 +27,8 @@ pub enum Cut {
     CombinationsS,
     /// The number of these pairs.
     PairsS,
+    /// All pairs within segments of elements with even indices.
+    PairsOfKeptS,
     /// All pairs within segments of an element and an element of a third input with equal segments.
     CartesianS,
     /// The first elements of each segment, up to this number.
@@ -66,6 +68,17 @@ fn runs(b: Builder, of: &Arc<Node>) -> Segments {
     b.from_flags(&b.map(std::slice::from_ref(of), flag), of)
 }
 
+/// Keeps the elements of segments with even indices.
+fn even(b: Builder, of: &Segments) -> Segments {
+    let is_even = trace(&[Ty::U64], |i| {
+        let [one, zero] = [1, 0].map(|n| Field::literal(Const::u64(n)));
+        let bit = Field::op(Op::And, &[i[0], one], b.loc());
+        Fields::from_slice(&[Field::op(Op::Eq, &[bit, zero], b.loc())])
+    });
+    let places = Segments::indices(b, &of.lengths).data;
+    of.pack(b, &b.map(&[places], is_even))
+}
+
 /// The lengths of these segments.
 fn lengths_of_runs(of: &Table<'_>) -> Vec<u64> {
     let ty = of.types[0];
@@ -102,6 +115,7 @@ impl Made for Cut {
             }
             Cut::CombinationsS => of().combinations(b).data,
             Cut::PairsS => of().combinations(b).lengths,
+            Cut::PairsOfKeptS => even(b, &of()).combinations(b).data,
             Cut::CartesianS => of().cartesian(b, &of().with_data(inputs[2].clone())).data,
             Cut::TakeS(n) => of().take(b, Amount::Known(n as u64)).data,
             Cut::ReverseS => of().reverse(b).data,
@@ -120,12 +134,7 @@ impl Made for Cut {
             Cut::EndsOfRuns(all) => {
                 let mut runs = runs(b, first);
                 if !all {
-                    let is_even = trace(&[Ty::U64], |i| {
-                        let [one, zero] = [1, 0].map(|n| Field::literal(Const::u64(n)));
-                        Fields::from_slice(&[op(Op::Eq, &[op(Op::And, &[i[0], one]), zero])])
-                    });
-                    let places = Segments::indices(b, &runs.lengths).data;
-                    runs = runs.pack(b, &b.map(&[places], is_even));
+                    runs = even(b, &runs);
                 }
                 let ends = b.map_segments(&[SegmentPart::Segments(runs)], |run| {
                     let ends = [b.first(&run[0]), b.last(&run[0]), b.len(&run[0])];
@@ -194,6 +203,15 @@ impl Made for Cut {
                 let counts = first.column(0).iter();
                 one(counts.map(|n| n * n.saturating_sub(1) / 2).collect())
             }
+            Cut::PairsOfKeptS => {
+                let kept = |segment: Range<usize>| {
+                    let begin = segment.start;
+                    let pairs = combinations(0..segment.len().div_ceil(2));
+                    pairs.map(move |(i, j)| (begin + 2 * i, begin + 2 * j))
+                };
+                let pairs: Vec<_> = first.segments().into_iter().flat_map(kept).collect();
+                inputs[1].pairs(&inputs[1], &pairs)
+            }
             Cut::CartesianS => {
                 let all = |segment: Range<usize>| {
                     let seconds = segment.clone();
@@ -252,7 +270,7 @@ impl Making {
         short.retain(|a| self.data[*a].len().pow(2) <= 4 * most);
         let n = self.rng.below(6);
         let begin = self.rng.pick(&[0, 1, 7, 1000]);
-        let (cut, mut inputs) = match self.rng.below(13) {
+        let (cut, mut inputs) = match self.rng.below(14) {
             0 | 1 if short.is_empty() => return None,
             0 => (Cut::Combinations, vec![self.rng.pick(&short)]),
             1 => (
@@ -269,6 +287,7 @@ impl Making {
             9 => (Cut::ReverseS, vec![array]),
             10 => (Cut::GatherS, vec![array]),
             11 => (Cut::EndsOfRuns(self.rng.below(2) == 0), vec![array]),
+            12 => (Cut::PairsOfKeptS, vec![array]),
             _ => (Cut::FromOffsets(begin), vec![array]),
         };
         if !cut.is_whole() {

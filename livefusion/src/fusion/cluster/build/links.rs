@@ -107,7 +107,12 @@ impl ProblemBuilder<'_> {
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
                 && (unfused || self.class_for(n, made) != at)
             {
-                item.link(maker, Some(Reason::NoCommonRate));
+                let read_at = named.unfused_at.unwrap_or(made);
+                let reason = match self.rates.is_apart(self.graph, made, read_at) {
+                    true => Reason::RandomAccess,
+                    false => Reason::NoCommonRate,
+                };
+                item.link(maker, Some(reason));
             }
             item.stream(StreamRead { maker, class: at });
         }
