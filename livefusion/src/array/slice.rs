@@ -68,7 +68,16 @@ impl Builder {
             let fill = Field::apply(fill, &[], loc);
             inside.cond(&Field::at_unchecked(xs, there, loc), &fill, loc)
         });
-        self.generate(Len::Delayed(len), body)
+        let moved = self.generate(Len::Delayed(len), body);
+        let ahead = match by.is_negative() && !fill.may_trap() {
+            true => Some(StreamPart::Ahead(
+                xs.clone(),
+                by.unsigned_abs(),
+                fill.clone(),
+            )),
+            false => None,
+        };
+        part_of_stream(xs, moved, ahead)
     }
 
     /// Takes at most `n` elements after the first `skip`.
@@ -111,7 +120,7 @@ impl Builder {
 fn part_of_stream(xs: &Node, mut node: Arc<Node>, part: Option<StreamPart>) -> Arc<Node> {
     let new = Arc::get_mut(&mut node).filter(|_| xs.comes_in_order());
     if let (Some(new), Some(part)) = (new, part) {
-        new.part = Some(Box::new(part));
+        new.part = Some(Arc::new(part));
     }
     node
 }

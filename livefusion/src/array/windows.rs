@@ -55,12 +55,9 @@ impl Builder {
             let got = size.to_string();
             return self.fault(&xs.types, 1, ErrorKind::Malformed { expected, got });
         }
-        let f = match size {
-            2 => match self.pairs_in_order(xs, boundary, f) {
-                Ok(windows) => return windows,
-                Err(f) => f,
-            },
-            _ => f,
+        let f = match self.windows_in_order(xs, size, boundary, f) {
+            Ok(windows) => return windows,
+            Err(f) => f,
         };
         let (loc, len) = (self.loc(), self.len(xs));
         let body = trace::trace(&[Ty::U64], |params| {

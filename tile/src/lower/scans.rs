@@ -6,6 +6,7 @@
 use super::Lower;
 use crate::ir::{Kept, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::Role;
+use crate::region::delay::keeps_last;
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -19,8 +20,9 @@ impl Lower<'_, '_> {
         let Order::Prefix(block) = group.order else {
             return;
         };
+        let keeps_last = keeps_last(program, g, elems);
         let mut elems: Vec<Operand> = elems.iter().map(|a| self.operand(*a)).collect();
-        if self.lanes > 1 && self.inner_loop.roles.get(&group.vars[0]) == Some(&Role::Delay) {
+        if keeps_last {
             return self.delay(results, &group.vars, &elems);
         }
         if let (Some(here), [v]) = (self.here, &group.vars[..]) {
@@ -62,7 +64,11 @@ impl Lower<'_, '_> {
     fn delay(&mut self, results: &[Var], vars: &[Var], elems: &[Operand]) {
         for ((v, elem), result) in vars.iter().zip(elems).zip(results) {
             let mut elem = *elem;
-            let to = self.wide.get(v).map(|wide| wide[0].1);
+            let to = self
+                .wide
+                .get(v)
+                .map(|wide| wide[0].1)
+                .filter(|_| self.lanes > 1);
             match (to, self.shape(elem).is_scalar()) {
                 (Some(_), true) => elem = self.in_all_lanes(elem, self.shape(elem).ty),
                 (None, false) => elem = self.last(elem),
@@ -81,8 +87,9 @@ impl Lower<'_, '_> {
 
     /// The steps so far end with an element of a delay.
     fn keep(&mut self, v: Var, elem: Operand) {
-        let kept = [Kept::Total, Kept::Last].map(|kept| self.kept(&[v], kept)[0]);
-        for state in [kept[0], kept[1], self.carried[&v]] {
+        let [_, total, last] = Kept::ALL.map(|kept| self.kept(&[v], kept)[0]);
+        let now = *self.next.get(&v).unwrap_or(&self.carried[&v]);
+        for state in [total, last, now] {
             self.set(state, elem);
         }
     }

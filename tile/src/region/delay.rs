@@ -2,6 +2,7 @@
 
 use super::{InnerLoop, Region};
 use livefusion_backend::facts;
+use loop_lang::Loop;
 use loop_lang::ir::{Atom, Combine, Function, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
@@ -10,24 +11,18 @@ use rustc_hash::FxHashMap;
 /// Tells whether each step of a loop sets a group to its element, before other statements read the
 /// group.
 pub(super) fn delays(region: &Region, inner_loop: &InnerLoop, group: GroupId) -> bool {
-    let program = region.program;
-    let of = &program.groups[group.index()];
-    let (Order::Prefix(1), Some(Combine::Fn(join))) = (of.order, of.combine) else {
-        return false;
-    };
+    let of = &region.program.groups[group.index()];
     let mut scans = inner_loop
         .statements
         .iter()
-        .filter_map(|s| match &s.stmt.kind {
-            StmtKind::Scan {
-                group: g, elems, ..
-            } if *g == group => Some((s, elems)),
-            _ => None,
-        });
-    let (Some((scan, elems)), None) = (scans.next(), scans.next()) else {
+        .filter(|s| matches!(&s.stmt.kind, StmtKind::Scan { group: g, .. } if *g == group));
+    let (Some(scan), None) = (scans.next(), scans.next()) else {
         return false;
     };
-    if scan.sub.is_some() || !scan.top {
+    let StmtKind::Scan { elems, .. } = &scan.stmt.kind else {
+        return false;
+    };
+    if scan.sub.is_some() || !scan.top || !keeps_last(region.program, group, elems) {
         return false;
     }
     let mut early = false;
@@ -38,7 +33,18 @@ pub(super) fn delays(region: &Region, inner_loop: &InnerLoop, group: GroupId) ->
     for s in &inner_loop.statements[..scan.id] {
         facts::each_use(s.stmt, &mut asks);
     }
-    !early && keeps_right(&program.functions[join.index()], elems)
+    !early
+}
+
+/// Tells whether a scan of these elements sets a group to them.
+pub fn keeps_last(program: &Loop, group: GroupId, elems: &[Atom]) -> bool {
+    let of = &program.groups[group.index()];
+    match (of.order, of.combine) {
+        (Order::Prefix(1), Some(Combine::Fn(join))) => {
+            keeps_right(&program.functions[join.index()], elems)
+        }
+        _ => false,
+    }
 }
 
 /// Tells whether a function returns its right operands if they are these elements.

@@ -23,7 +23,7 @@
 mod affine;
 mod case;
 pub mod cost;
-mod delay;
+pub mod delay;
 mod extremum;
 mod find;
 mod flags;
