@@ -281,6 +281,22 @@ fn drop__beside_take_of_a_stream__shares_its_loop() {
     assert_eq!(cost(known().sum().node()), (1, 0));
     let again = known() * sums.drop(1).map(|x| x * 2) * Array::from(numbers(23));
     assert_eq!(cost(again.sum().node()), (1, 0));
+    // Slices, and parts of parts.
+    let second = || sums.slice(..22) - sums.slice(1..23) * 2 + sums.slice(2..);
+    assert_eq!(cost(second().sum().node()), (1, 0));
+    let parts = sums.take(22) - sums.drop(1).take(22) * 2 + sums.drop(2);
+    assert_eq!(cost((&parts - second()).sum().node()), (1, 0));
+    let elements: Vec<i64> = streams(&numbers(24))[0].2.clone();
+    let elements = Array::from(elements).map(|x| x - 2);
+    let want = elements.windows(Boundary::Wrap, |[a, b, c]| a - b * 2 + c);
+    let want = want
+        .slice(1..23)
+        .force_with(&Engine::interp())
+        .expect("windows");
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        assert_eq!(second().force_with(&engine).expect("slices"), want[..]);
+        assert_eq!(parts.force_with(&engine).expect("parts"), want[..]);
+    }
     // Beside memory, a part is late alone.
     let beside = sums.drop(2) * Array::from(numbers(24)).drop(2);
     assert_eq!(cost(beside.sum().node()), (1, 0));

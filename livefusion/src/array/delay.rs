@@ -140,16 +140,17 @@ impl Late {
 /// need.
 fn lateness(arrays: &[Arc<Node>]) -> Option<Late> {
     let made = arrays.iter().filter_map(|n| n.late().cloned());
-    let parts = arrays
+    let mut parts = Vec::new();
+    arrays
         .iter()
-        .filter_map(|n| part_behind_maps(n).part.as_deref());
+        .for_each(|n| parts_of(n, &mut { MOST_MAPS }, &mut parts));
     let late = |of: &Arc<Node>, by: u64, padded: bool| Late {
         of: as_long(of).clone(),
         by,
         padded,
     };
-    let needs = parts.filter_map(|part| match part {
-        StreamPart::Rest(of, by) if is_dense(of) || goes_before(arrays, of, *by) => {
+    let needs = parts.iter().filter_map(|part| match part {
+        StreamPart::Rest(of, by) if is_dense(of) || goes_before(&parts, of, *by) => {
             Some(late(of, *by, false))
         }
         StreamPart::Ahead(of, by, _) if is_dense(of) => Some(late(of, *by, true)),
@@ -161,25 +162,33 @@ fn lateness(arrays: &[Arc<Node>]) -> Option<Late> {
     latest(&mut made).or_else(|| latest(&mut needs))
 }
 
-/// Returns the array that a map of one array after the other was made of.
-fn part_behind_maps(mut xs: &Arc<Node>) -> &Arc<Node> {
-    let leaf = |n: &Node| n.is_leaf() || n.part.is_some();
-    for _ in 0..MOST_MAPS {
-        match (&xs.kind, xs.inputs.as_slice()) {
-            (Kind::Map(_), [input]) if !leaf(xs) => xs = input,
-            _ => break,
+/// Lists the parts of streams that an array is made of, by up to `maps` maps.
+fn parts_of<'a>(xs: &'a Arc<Node>, maps: &mut usize, out: &mut Vec<&'a StreamPart>) {
+    match (&xs.part, &xs.kind) {
+        _ if xs.is_leaf() => {}
+        (Some(part), _) => out.push(part),
+        (None, Kind::Map(_)) if *maps > 0 && !xs.comes_in_order() => {
+            *maps -= 1;
+            xs.inputs.iter().for_each(|xs| parts_of(xs, maps, out));
         }
+        _ => {}
     }
-    xs
 }
 
-/// Tells whether an array is the elements of a stream but its last ones.
-fn goes_before(arrays: &[Arc<Node>], of: &Arc<Node>, by: u64) -> bool {
-    let is_first = |n: &Arc<Node>| match n.part.as_deref() {
-        Some(StreamPart::First(xs, n)) => Arc::ptr_eq(xs, of) && ends_before(xs, n, by),
+/// Tells whether an array is made of parts of streams, by few maps.
+fn has_parts(xs: &Arc<Node>) -> bool {
+    let (mut maps, mut parts) = (MOST_MAPS, Vec::new());
+    parts_of(xs, &mut maps, &mut parts);
+    maps > 0 && !parts.is_empty()
+}
+
+/// Tells whether a part is the elements of a stream but its last ones.
+fn goes_before(parts: &[&StreamPart], of: &Arc<Node>, by: u64) -> bool {
+    let is_first = |part: &&StreamPart| match part {
+        StreamPart::First(xs, _, n) => Arc::ptr_eq(xs, of) && ends_before(xs, n, by),
         _ => false,
     };
-    arrays.iter().any(is_first)
+    parts.iter().any(is_first)
 }
 
 impl Builder {
@@ -342,10 +351,10 @@ impl Builder {
             Some(StreamPart::Rest(of, by)) if *by == late.by && !late.padded && along(of) => {
                 of.clone()
             }
-            Some(StreamPart::First(of, n))
-                if !late.padded && along(of) && ends_before(of, n, late.by) =>
+            Some(StreamPart::First(of, skip, n))
+                if !late.padded && along(of) && *skip <= late.by && ends_before(of, n, late.by) =>
             {
-                delayed(of, late.by, &nothing)?
+                delayed(of, late.by - skip, &nothing)?
             }
             Some(StreamPart::Ahead(of, by, fill))
                 if late.padded && along(of) && is_dense(of) && *by <= late.by =>
@@ -356,12 +365,13 @@ impl Builder {
             _ if late.padded && along(xs) && is_dense(xs) => {
                 delayed(&self.padded(xs, late.by, &nothing), late.by, &nothing)?
             }
-            None if !xs.comes_in_order() && part_behind_maps(xs).part.is_some() => {
+            None if has_parts(xs) => {
                 let Kind::Map(body) = &xs.kind else {
                     return None;
                 };
-                let input = self.as_late(xs.inputs.first()?, late)?;
-                return Some(Builder::like(xs).map(&[input], body.clone()));
+                let inputs: Option<Vec<_>> =
+                    (xs.inputs.iter()).map(|n| self.as_late(n, late)).collect();
+                return Some(Builder::like(xs).map(&inputs?, body.clone()));
             }
             _ if !xs.comes_in_order() && late.is_as_long(xs) => {
                 let read = trace(&[Ty::U64], |i| Field::at_unchecked(xs, i[0], self.loc()));

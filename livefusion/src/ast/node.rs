@@ -57,8 +57,8 @@ pub struct Node {
 pub enum StreamPart {
     /// All elements but the first ones.
     Rest(Arc<Node>, u64),
-    /// The first elements.
-    First(Arc<Node>, Len),
+    /// So many elements behind the first ones.
+    First(Arc<Node>, u64, Len),
     /// The elements so many places later; behind the end is the value of a body.
     Ahead(Arc<Node>, u64, Body),
     /// An array that a loop makes late.
@@ -477,8 +477,8 @@ fn take_links(node: &mut Node, out: &mut Links) {
         of.into_nodes(out);
     }
     match node.part.take().and_then(Arc::into_inner) {
-        Some(StreamPart::First(of, Len::Delayed(n))) => out.extend([of, n]),
-        Some(StreamPart::Rest(of, _) | StreamPart::First(of, _)) => out.push(of),
+        Some(StreamPart::First(of, _, Len::Delayed(n))) => out.extend([of, n]),
+        Some(StreamPart::Rest(of, _) | StreamPart::First(of, ..)) => out.push(of),
         Some(StreamPart::Late(late)) => out.push(late.of),
         Some(StreamPart::Ahead(of, _, fill)) => {
             out.push(of);
