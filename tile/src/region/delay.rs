@@ -61,7 +61,7 @@ fn keeps_right(join: &Function, elems: &[Atom]) -> bool {
     results.all(|(result, param)| known.value(*result) == known.value(Atom::Var(*param)))
 }
 
-/// What variables of a function are: other variables, or literals.
+/// Known values of a function's variables: other variables, or literals.
 #[derive(Default)]
 struct Known(FxHashMap<Var, Atom>);
 
