@@ -118,6 +118,16 @@ fn is_dense(xs: &Arc<Node>) -> bool {
     xs.rank == 1 && xs.comes_in_order() && xs.late().is_none() && every && !is_placeholder(of)
 }
 
+impl Node {
+    /// Returns how late it is, if its loop makes it later than other arrays.
+    pub(crate) fn late(&self) -> Option<&Late> {
+        match self.part.as_deref() {
+            Some(StreamPart::Late(late)) if !self.is_leaf() => Some(late),
+            _ => None,
+        }
+    }
+}
+
 impl Late {
     fn is(&self, other: &Late) -> bool {
         let alike = (self.by, self.padded) == (other.by, other.padded);

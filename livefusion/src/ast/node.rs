@@ -426,14 +426,6 @@ impl Node {
         self.is_stream && !self.is_leaf()
     }
 
-    /// Returns how late it is, if its loop makes it later than other arrays.
-    pub(crate) fn late(&self) -> Option<&Late> {
-        match self.part.as_deref() {
-            Some(StreamPart::Late(late)) if !self.is_leaf() => Some(late),
-            _ => None,
-        }
-    }
-
     /// Returns the value of a delayed scalar that consists of literals.
     pub fn literal(&self) -> Option<Value> {
         let Kind::Compute(body) = &self.kind else {
