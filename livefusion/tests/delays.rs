@@ -130,6 +130,10 @@ fn windows__of_a_stream__are_those_of_its_elements() -> Result<()> {
     for boundary in boundaries {
         let two = |xs: &Array<i64>| xs.windows(boundary, |[a, b]| a * 100 + b);
         let three = |xs: &Array<i64>| xs.windows(boundary, |[a, b, c]| a * 100 + b * 10 - c);
+        let five = |xs: &Array<i64>| {
+            let windows = xs.windows(boundary, |[a, b, c, d, e]| a * 7 + b * 5 - c * 3 + d - e);
+            windows.zip_with(xs, |w, x| w * 10 + x)
+        };
         // The same windows of memory.
         let plain = |xs: &[i64], program: &dyn Fn(&Array<i64>) -> Array<i64>| {
             let all = program(&Array::from(xs)).force_with(&Engine::interp());
@@ -138,6 +142,7 @@ fn windows__of_a_stream__are_those_of_its_elements() -> Result<()> {
         let what = format!("windows, {boundary:?},");
         all_have(&what, &[0, 1, 2, 9, 24], two, |xs| plain(xs, &two))?;
         all_have(&what, &[0, 1, 2, 9, 24], three, |xs| plain(xs, &three))?;
+        all_have(&what, &[0, 1, 2, 3, 9, 24], five, |xs| plain(xs, &five))?;
     }
     Ok(())
 }
@@ -150,6 +155,89 @@ fn windows__of_an_element_and_its_predecessor__share_the_loop_of_a_stream() {
                 .windows(boundary, |[a, b]| b - a)
                 .zip_with(&xs, |d, x| d * x);
             assert_eq!(cost(steps.sum().node()), (1, 0), "{boundary:?} of a {name}");
+        }
+    }
+}
+
+/// Neighbours behind an element: the loop runs late.
+#[test]
+fn reads_ahead__of_a_scan__share_its_loop() -> Result<()> {
+    let all = Array::from(numbers(24));
+    let sums = || all.scan(2, |a, b| a + b);
+    for by in 1..=2 {
+        let beside = sums().shift(-by, 5).zip_with(&sums(), |a, b| a - b);
+        assert_eq!(cost(beside.node()), (1, 1), "{by} places");
+        assert_eq!(cost(beside.sum().node()), (1, 0), "{by} places");
+    }
+    let far = sums().shift(-3, 5).zip_with(&sums(), |a, b| a - b);
+    assert_eq!(cost(far.sum().node()), (2, 1));
+    for boundary in [Boundary::Clamp, Boundary::Constant(7)] {
+        let three = sums().windows(boundary, |[a, b, c]| a * 100 + b * 10 - c);
+        assert_eq!(cost(three.node()), (1, 1), "{boundary:?}");
+        // Beside the scan, memory, and other scans of equal length.
+        let most = all.scan(0, |a, b| a.max(b));
+        let beside = three.zip_with(&sums(), |w, x| w * x) * &all + most.shift(-1, 3);
+        assert_eq!(cost(beside.sum().node()), (1, 0), "{boundary:?}");
+        let running = beside.scan(0, |a, b| a + b).filter(|x| x.gt(9));
+        assert_eq!(cost(running.max().node()), (1, 0), "{boundary:?}");
+    }
+    // Several distances are one, the largest.
+    let both = (&sums().shift(-1, 0), &sums().shift(-2, 1), &sums());
+    let both = both.zip_with(|a, b, c| a * 2 + b - c);
+    assert_eq!(cost(both.sum().node()), (1, 0));
+    Ok(())
+}
+
+/// Late arrays are as long as their stream, also where others meet them.
+#[test]
+fn late_arrays__have_the_values_of_arrays_in_memory() -> Result<()> {
+    let program = |xs: &Array<i64>| {
+        let late = xs.shift(-2, 1) + xs.windows(Boundary::Clamp, |[a, b, c]| a + b * c);
+        let far = late.zip_with(&xs.shift(-1, 4), |a, b| a * 2 - b);
+        let steps = far.windows(Boundary::Constant(2), |[a, b]| a * 3 - b);
+        let places = steps.enumerate().map(|(i, x)| x * 10 + i.cast::<i64>());
+        let tags = places.map(|x| (x % 3).ne(0));
+        let kept = places.pack(&tags);
+        let ends = late.reverse() * late.len().map(|n| n.cast::<i64>());
+        concat([&kept, &ends, &places.drop(1), &late.take(3), &late.diff()])
+    };
+    let [interp, jit, c] = [Engine::interp(), Engine::jit(), Engine::c()];
+    for n in [0, 1, 2, 5, 6, 9, 24] {
+        for (name, xs, elements) in streams(&numbers(n)) {
+            let want = program(&Array::from(&elements)).force_with(&interp)?;
+            for engine in [&interp, &jit, &c] {
+                let got = program(&xs).force_with(engine)?;
+                let backend = engine.backend_name();
+                assert_eq!(got, want[..], "a {name} of {n} on {backend}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An array of another length is an error, with its place.
+#[test]
+fn reads_ahead__beside_another_length__fail() {
+    let sums = Array::from(numbers(9)).scan(0, |a, b| a + b);
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        for n in [8, 10] {
+            let other = Array::from(numbers(n));
+            let known = sums.shift(-1, 0).zip_with(&other, |a, b| a - b);
+            assert!(known.force_with(&engine).is_err());
+            let kept = other.filter(|x| x.gt(-9));
+            let windows = sums.windows(Boundary::Clamp, |[a, b, c]| a + b - c);
+            assert!(
+                windows
+                    .zip_with(&kept, |a, b| a - b)
+                    .force_with(&engine)
+                    .is_err()
+            );
+            assert!(
+                windows
+                    .zip_with(&kept.shift(1, 0), |a, b| a - b)
+                    .force_with(&engine)
+                    .is_err()
+            );
         }
     }
 }
@@ -187,10 +275,36 @@ fn drop__beside_take_of_a_stream__shares_its_loop() {
     let (sums, most) = (xs.scan(0, |a, b| a + b), xs.scan(0, |a, b| a.max(b)));
     let areas = steps(&sums) * steps(&most);
     assert_eq!(cost(areas.sum().node()), (1, 0));
-    // Index functions of known length fuse with each other and with others of the scan.
+    // Lengths that are numbers, and further uses of a part.
     let sums = Array::from(numbers(24)).scan(0, |a, b| a + b);
-    let known = (sums.drop(1) - sums.take(23)) * sums.drop(1);
-    assert_eq!(cost(known.sum().node()), (2, 1));
+    let known = || sums.drop(1) - sums.take(23);
+    assert_eq!(cost(known().sum().node()), (1, 0));
+    let again = known() * sums.drop(1).map(|x| x * 2) * Array::from(numbers(23));
+    assert_eq!(cost(again.sum().node()), (1, 0));
+    // Slices, and parts of parts.
+    let second = || sums.slice(..22) - sums.slice(1..23) * 2 + sums.slice(2..);
+    assert_eq!(cost(second().sum().node()), (1, 0));
+    let parts = sums.take(22) - sums.drop(1).take(22) * 2 + sums.drop(2);
+    assert_eq!(cost((&parts - second()).sum().node()), (1, 0));
+    let elements: Vec<i64> = streams(&numbers(24))[0].2.clone();
+    let elements = Array::from(elements).map(|x| x - 2);
+    let want = elements.windows(Boundary::Wrap, |[a, b, c]| a - b * 2 + c);
+    let want = want
+        .slice(1..23)
+        .force_with(&Engine::interp())
+        .expect("windows");
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        assert_eq!(second().force_with(&engine).expect("slices"), want[..]);
+        assert_eq!(parts.force_with(&engine).expect("parts"), want[..]);
+    }
+    // Beside memory, a part is late alone.
+    let beside = sums.drop(2) * Array::from(numbers(24)).drop(2);
+    assert_eq!(cost(beside.sum().node()), (1, 0));
+    // An array of another loop is in memory, as it was.
+    let other = Array::from(numbers(23))
+        .filter(|x| x.gt(-9))
+        .scan(0, |a, b| a + b);
+    assert_eq!(cost((sums.drop(1) - other).sum().node()), (2, 1));
     // The length of the array that was scanned.
     let kept = Array::from(numbers(24)).filter(|x| x.gt(0));
     let sums = kept.scan(0, |a, b| a + b);
@@ -235,16 +349,18 @@ fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {
         let sums = xs.scan(0.0, |a, b| a + b);
         let late = running.shift(3, -1.5).zip_with(&running, |a, b| a - b);
         let steps = sums.windows(Boundary::Clamp, |[a, b]| b - a);
-        (late, steps)
+        let ahead = sums.windows(Boundary::Clamp, |[a, b, c, d, e]| a + b - c * d + e);
+        let ahead = sums.shift(-2, 0.5).zip_with(&ahead, |a, b| a - b);
+        (late, steps, ahead)
     };
-    let (late, steps) = program();
-    let want = (&late, &steps).force_with(&Engine::interp())?;
+    let (late, steps, ahead) = program();
+    let want = (&late, &steps, &ahead).force_with(&Engine::interp())?;
     for threads in [1, 3] {
         for backend in [Engine::builder(), Engine::builder().only_c()] {
             let engine = backend.threads(threads).build();
-            let (late, steps) = program();
-            let got = (&late, &steps).force_with(&engine)?;
-            assert!(got.0 == want.0 && got.1 == want.1, "{threads} threads");
+            let (late, steps, ahead) = program();
+            let got = (&late, &steps, &ahead).force_with(&engine)?;
+            assert!(got == want, "{threads} threads");
         }
     }
     Ok(())

@@ -21,6 +21,11 @@ fn a_filter_with_a_result_and_a_fold() {
 }
 
 #[test]
+fn delays_and_another_scan_of_two_variables() {
+    golden("delay");
+}
+
+#[test]
 fn segments_inside_of_a_root() {
     golden("segmented");
 }

@@ -85,6 +85,11 @@ fn scans_a_block_at_a_time() {
 }
 
 #[test]
+fn delays_slide_and_other_scans_go_lane_by_lane() {
+    golden("delay");
+}
+
+#[test]
 fn a_scan_of_what_a_filter_keeps() {
     golden("filter_scan_sum");
 }

@@ -6,15 +6,23 @@
 use crate::array::Boundary;
 use crate::array::search::side;
 use crate::ast::{
-    AsLong, Body, Builder, Field, Fields, Fold, Kind, Len, Node, ScanKind, StreamPart, Term, trace,
-    zeros,
+    AsLong, Body, Builder, Field, Fields, Fold, Kind, Late, Len, Node, ScanKind, StreamPart, Term,
+    trace, zeros,
 };
+use crate::exp::trace as exp;
+use crate::nested::is_placeholder;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// The most elements that a loop carries. Neighbours further apart are read from memory.
 const MOST_CARRIED: usize = 8;
+
+/// The most steps that a loop is late. More carried elements exceed the limit on its code.
+const MOST_LATE: u64 = 2;
+
+/// The most maps between a part of a stream and its user.
+const MOST_MAPS: usize = 8;
 
 /// The most delayed scalars that are followed from a length.
 const MOST_COMPUTED: usize = 8;
@@ -28,18 +36,18 @@ fn carries(xs: &Node, elements: usize) -> bool {
 ///
 /// A delayed one may wrap around, to all elements of a shorter stream. If `by` is one, that is
 /// empty, as is the stream without its first element.
-fn ends_before(xs: &Node, length: &Len, by: u64) -> bool {
+fn ends_before(xs: &Arc<Node>, length: &Len, by: u64) -> bool {
     let node = match length {
         Len::Known(n) => return n.checked_add(by).is_some_and(|n| xs.known_len() == Some(n)),
         Len::Delayed(node) if by == 1 => node,
         Len::Delayed(_) | Len::Checked(_) => return false,
     };
     length_less(node, 0)
-        .is_some_and(|(of, less)| less == by && std::ptr::eq(as_long(of), as_long(xs)))
+        .is_some_and(|(of, less)| less == by && Arc::ptr_eq(as_long(of), as_long(xs)))
 }
 
 /// Returns the array whose length a delayed number is, less a number.
-fn length_less(node: &Node, depth: usize) -> Option<(&Node, u64)> {
+fn length_less(node: &Arc<Node>, depth: usize) -> Option<(&Arc<Node>, u64)> {
     let body = match &node.kind {
         Kind::Len => return Some((node.inputs.first()?, 0)),
         Kind::Compute(body) if depth < MOST_COMPUTED => body,
@@ -73,18 +81,124 @@ fn is_wide(ty: Ty) -> bool {
 }
 
 /// Returns the array that determines an array's length.
-fn as_long(mut xs: &Node) -> &Node {
+fn as_long(mut xs: &Arc<Node>) -> &Arc<Node> {
     loop {
-        let input = match xs.kind.facts().length {
-            AsLong::Inputs => xs.inputs.first(),
-            AsLong::Input(k) => xs.inputs.get(k),
-            AsLong::Own | AsLong::Base => return xs,
+        let input = match (xs.late(), xs.kind.facts().length) {
+            (Some(late), _) if late.padded => Some(&late.of),
+            (_, AsLong::Own) => match &xs.kind {
+                Kind::Generate(Len::Delayed(n), _) if matches!(n.kind, Kind::Len) => {
+                    n.inputs.first()
+                }
+                _ => return xs,
+            },
+            (_, AsLong::Inputs) => xs.inputs.first(),
+            (_, AsLong::Input(k)) => xs.inputs.get(k),
+            (_, AsLong::Base) => return xs,
         };
         match input.filter(|_| !xs.is_leaf()) {
             Some(input) => xs = input,
             None => return xs,
         }
     }
+}
+
+/// Tells whether two arrays are equally long by construction.
+fn are_as_long(a: &Arc<Node>, b: &Arc<Node>) -> bool {
+    let known = a.known_len().is_some_and(|n| b.known_len() == Some(n));
+    known || Arc::ptr_eq(as_long(a), as_long(b))
+}
+
+/// Tells whether a loop makes an element of a stream in each of its steps, outside of closures on
+/// rows.
+///
+/// A filter's elements are carried one by one, which is slower than an array of them.
+fn is_dense(xs: &Arc<Node>) -> bool {
+    let of = as_long(xs);
+    let every = of.is_leaf() || matches!(of.kind, Kind::Generate(..));
+    xs.rank == 1 && xs.comes_in_order() && xs.late().is_none() && every && !is_placeholder(of)
+}
+
+impl Node {
+    /// Returns how late it is, if its loop makes it later than other arrays.
+    pub(crate) fn late(&self) -> Option<&Late> {
+        match self.part.as_deref() {
+            Some(StreamPart::Late(late)) if !self.is_leaf() => Some(late),
+            _ => None,
+        }
+    }
+}
+
+impl Late {
+    fn is(&self, other: &Late) -> bool {
+        let alike = (self.by, self.padded) == (other.by, other.padded);
+        alike && are_as_long(&self.of, &other.of)
+    }
+
+    /// Tells whether an array is as long as a late one.
+    fn is_as_long(&self, xs: &Arc<Node>) -> bool {
+        match (self.padded, self.of.known_len(), xs.known_len()) {
+            (true, ..) => are_as_long(xs, &self.of),
+            (false, Some(all), Some(n)) => n.checked_add(self.by) == Some(all),
+            (false, ..) => false,
+        }
+    }
+}
+
+/// Decides how late arrays in lockstep are made.
+///
+/// It is as late as the latest of those that are late already, or else as their parts of streams
+/// need.
+fn lateness(arrays: &[Arc<Node>]) -> Option<Late> {
+    let made = arrays.iter().filter_map(|n| n.late().cloned());
+    let mut parts = Vec::new();
+    arrays
+        .iter()
+        .for_each(|n| parts_of(n, &mut { MOST_MAPS }, &mut parts));
+    let late = |of: &Arc<Node>, by: u64, padded: bool| Late {
+        of: as_long(of).clone(),
+        by,
+        padded,
+    };
+    let needs = parts.iter().filter_map(|part| match part {
+        StreamPart::Rest(of, by) if is_dense(of) || goes_before(&parts, of, *by) => {
+            Some(late(of, *by, false))
+        }
+        StreamPart::Ahead(of, by, _) if is_dense(of) => Some(late(of, *by, true)),
+        _ => None,
+    });
+    let latest = |all: &mut dyn Iterator<Item = Late>| all.max_by_key(|late| late.by);
+    let mut made = made;
+    let mut needs = needs.filter(|late| (1..=MOST_LATE).contains(&late.by));
+    latest(&mut made).or_else(|| latest(&mut needs))
+}
+
+/// Lists the parts of streams that an array is made of, by up to `maps` maps.
+fn parts_of<'a>(xs: &'a Arc<Node>, maps: &mut usize, out: &mut Vec<&'a StreamPart>) {
+    match (&xs.part, &xs.kind) {
+        _ if xs.is_leaf() => {}
+        (Some(part), _) => out.push(part),
+        (None, Kind::Map(_)) if *maps > 0 && !xs.comes_in_order() => {
+            *maps -= 1;
+            xs.inputs.iter().for_each(|xs| parts_of(xs, maps, out));
+        }
+        _ => {}
+    }
+}
+
+/// Tells whether an array is made of parts of streams, by few maps.
+fn has_parts(xs: &Arc<Node>) -> bool {
+    let (mut maps, mut parts) = (MOST_MAPS, Vec::new());
+    parts_of(xs, &mut maps, &mut parts);
+    maps > 0 && !parts.is_empty()
+}
+
+/// Tells whether a part is the elements of a stream but its last ones.
+fn goes_before(parts: &[&StreamPart], of: &Arc<Node>, by: u64) -> bool {
+    let is_first = |part: &&StreamPart| match part {
+        StreamPart::First(xs, _, n) => Arc::ptr_eq(xs, of) && ends_before(xs, n, by),
+        _ => false,
+    };
+    parts.iter().any(is_first)
 }
 
 impl Builder {
@@ -103,75 +217,182 @@ impl Builder {
         self.scan(xs, last, ScanKind::Exclusive)
     }
 
-    /// Applies `f` to the predecessor and the element of each place of a stream.
+    /// Applies `f` to the `size` neighbours of each element of a stream.
     ///
-    /// The boundary gives the first predecessor. Gives `f` back if that element comes later, or if
-    /// the array is no stream.
-    pub(super) fn pairs_in_order<F: FnOnce(&[Fields]) -> Fields>(
+    /// Neighbours behind an element make the result late. Gives `f` back if a loop cannot carry the
+    /// neighbours, or if the boundary needs elements that are further away.
+    pub(super) fn windows_in_order<F: FnOnce(&[Fields]) -> Fields>(
         self,
         xs: &Arc<Node>,
+        size: usize,
         boundary: &Boundary<Body>,
         f: F,
     ) -> Result<Arc<Node>, F> {
-        let comes_later = matches!(boundary, Boundary::Mirror | Boundary::Wrap);
-        if comes_later || !carries(xs, 1) {
+        let before = size / 2;
+        let Some(after) = size.checked_sub(before + 1) else {
+            return Err(f);
+        };
+        let outside = match boundary {
+            Boundary::Clamp => None,
+            Boundary::Constant(c) if !c.may_trap() => Some(c),
+            _ => return Err(f),
+        };
+        if !carries(xs, size - 1) || after > 0 && !is_dense(xs) || after as u64 > MOST_LATE {
             return Err(f);
         }
-        let (before, indices) = self.beside(xs);
-        let all = self.zip(&[before, xs.clone(), indices]);
+        let of = match (after, outside) {
+            (0, _) => xs.clone(),
+            (_, Some(c)) => self.padded(xs, after as u64, c),
+            (_, None) => self.padded(xs, after as u64, &self.last_of(xs)),
+        };
+        let nothing = zeros(&xs.types);
+        let mut all = vec![of];
+        for k in 1..size {
+            all.push(self.before(&all[k - 1], outside.unwrap_or(&nothing)));
+        }
+        all.reverse();
+        let late = Late {
+            of: as_long(xs).clone(),
+            by: after as u64,
+            padded: true,
+        };
+        let all = self.zip(&all);
+        let (all, places) = match after {
+            0 => (all, self.places(xs)),
+            _ => (self.made_late(&all, &late), self.late_places(&late)),
+        };
+        let all = self.zip(&[all, places]);
         let body = trace(&all.types, |p| {
-            let (before, rest) = p.split_at(xs.types.len());
-            let (here, i) = rest.split_at(xs.types.len());
-            let first = match boundary {
-                Boundary::Constant(c) => Field::apply(c, &[], self.loc()),
-                _ => Fields::from_slice(here),
-            };
-            let zero = Field::literal(Const::u64(0));
-            let inside = Field::op(Op::Ne, &[i[0], zero], self.loc());
-            f(&[
-                inside.cond(before, &first, self.loc()),
-                Fields::from_slice(here),
-            ])
+            let width = xs.types.len();
+            let (elements, i) = p.split_at(width * size);
+            let mut window: Vec<Fields> = elements.chunks(width).map(Fields::from_slice).collect();
+            // The first element is also those before it.
+            let clamped = if outside.is_none() { before } else { 0 };
+            for k in (0..clamped).rev() {
+                let far = Field::literal(Const::u64((before - k) as u64));
+                let inside = Field::op(Op::Ge, &[i[0], far], self.loc());
+                window[k] = inside.cond(&window[k], &window[k + 1], self.loc());
+            }
+            f(&window)
         });
         Ok(self.map(&[all], body))
     }
 
-    /// Replaces the parts of one stream among arrays in lockstep by fields of one stream.
-    ///
-    /// The parts are a stream without its first elements, and its first elements up to as many
-    /// before its end. The second one is the first one, delayed. None if there are no such parts, or
-    /// if all arrays are index functions of known length: these fuse with each other.
-    pub(crate) fn delayed_parts(self, arrays: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
-        let parts = arrays.iter().map(|n| n.part.as_deref());
-        let (xs, by) = parts.clone().flatten().find_map(|part| match part {
-            StreamPart::Rest(xs, by) => Some((xs, *by)),
-            StreamPart::First(..) => None,
-        })?;
-        let is_late = |part: Option<&StreamPart>| match part? {
-            StreamPart::Rest(of, n) if Arc::ptr_eq(of, xs) && *n == by => Some(false),
-            StreamPart::First(of, n) if Arc::ptr_eq(of, xs) && ends_before(xs, n, by) => Some(true),
-            _ => None,
-        };
-        let late: Vec<Option<bool>> = parts.map(is_late).collect();
-        let fuse = xs.known_len().is_some() && !arrays.iter().any(|n| n.comes_in_order());
-        if fuse || !late.contains(&Some(true)) {
-            return None;
+    /// The last element of a stream, or zero, as a body.
+    fn last_of(self, xs: &Arc<Node>) -> Body {
+        let last = self.scan_total(&self.before(xs, &zeros(&xs.types)));
+        trace(&[], |_| Field::value(&last, self.loc()))
+    }
+
+    /// Appends `by` times the value of a body.
+    fn padded(self, xs: &Arc<Node>, by: u64, value: &Body) -> Arc<Node> {
+        let value = trace(&[Ty::U64], |_| Field::apply(value, &[], self.loc()));
+        self.append(&[xs.clone(), self.generate(Len::Known(by), value)])
+    }
+
+    /// The numbers of the steps of a late array's loop.
+    fn steps(self, late: &Late) -> Arc<Node> {
+        let places = self.places(&late.of);
+        if !late.padded {
+            return places;
         }
-        let before = self.delay(xs, usize::try_from(by).ok()?, &zeros(&xs.types))?;
+        let len = self.len(&late.of);
+        let behind = trace(&[Ty::U64], |i| {
+            let n = exp::scalar(&len, 0, Ty::U64, self.loc());
+            Fields::from_slice(&[Field::op(Op::Add, &[n, i[0]], self.loc())])
+        });
+        self.append(&[places, self.generate(Len::Known(late.by), behind)])
+    }
+
+    /// Makes an array of all steps of a loop late: it leaves out the first steps.
+    fn made_late(self, all: &Arc<Node>, late: &Late) -> Arc<Node> {
         // Streams of one length are packed by the same flags, and then have one rate.
         let is_there = trace(&[Ty::U64], |p| {
-            let first = Field::literal(Const::u64(by));
+            let first = Field::literal(Const::u64(late.by));
             Fields::from_slice(&[Field::op(Op::Le, &[first, p[0]], self.loc())])
         });
-        let flags = self.map(&[self.places(xs)], is_there);
-        let all = self.pack(&self.zip(&[xs.clone(), before]), &flags);
-        let width = xs.types.len() as u32;
-        let replaced = arrays.iter().zip(late).map(|(array, late)| match late {
-            Some(false) => self.fields(&all, 0..width),
-            Some(true) => self.fields(&all, width..2 * width),
-            None => array.clone(),
+        let flags = self.map(&[self.steps(late)], is_there);
+        let mut made = self.pack(all, &flags);
+        if let Some(new) = Arc::get_mut(&mut made) {
+            let less = if late.padded { 0 } else { late.by };
+            let known = late.of.known_len();
+            new.len = known.map(|n| n.saturating_sub(less));
+            new.part = Some(Arc::new(StreamPart::Late(late.clone())));
+        }
+        made
+    }
+
+    /// The index of each element of a late array.
+    fn late_places(self, late: &Late) -> Arc<Node> {
+        let by = Field::literal(Const::u64(late.by));
+        let index = trace(&[Ty::U64], |p| {
+            Fields::from_slice(&[Field::op(Op::Sub, &[p[0], by], self.loc())])
         });
-        Some(replaced.collect())
+        let places = self.made_late(&self.steps(late), late);
+        self.map(&[places], index)
+    }
+
+    /// Replaces arrays in lockstep by late ones, if some are parts of a stream.
+    ///
+    /// A loop makes the elements of a stream in order. It runs late for arrays that begin later than
+    /// others. None if no array is such a part, or if a computed array is not of the stream's length:
+    /// then parts stay index functions, which fuse with each other.
+    pub(crate) fn all_late(self, arrays: &[Arc<Node>]) -> Option<Vec<Arc<Node>>> {
+        if arrays.len() < 2 || arrays.iter().any(|n| n.rank != 1 || n.error.is_some()) {
+            return None;
+        }
+        let late = lateness(arrays)?;
+        arrays.iter().map(|n| self.as_late(n, &late)).collect()
+    }
+
+    /// The elements of an array, as late as others. None if it has another length.
+    fn as_late(self, xs: &Arc<Node>, late: &Late) -> Option<Arc<Node>> {
+        let delayed = |of: &Arc<Node>, by: u64, fill: &Body| {
+            let by = usize::try_from(by).ok()?;
+            match by {
+                0 => Some(of.clone()),
+                _ => self.delay(of, by, fill),
+            }
+        };
+        let nothing = zeros(&xs.types);
+        let along = |of: &Arc<Node>| of.comes_in_order() && are_as_long(of, &late.of);
+        let all = match xs.part.as_deref().filter(|_| !xs.is_leaf()) {
+            _ if xs.late().is_some_and(|l| l.is(late)) => return Some(xs.clone()),
+            Some(StreamPart::Rest(of, by)) if *by == late.by && !late.padded && along(of) => {
+                of.clone()
+            }
+            Some(StreamPart::First(of, skip, n))
+                if !late.padded && along(of) && *skip <= late.by && ends_before(of, n, late.by) =>
+            {
+                delayed(of, late.by - skip, &nothing)?
+            }
+            Some(StreamPart::Ahead(of, by, fill))
+                if late.padded && along(of) && is_dense(of) && *by <= late.by =>
+            {
+                let all = self.padded(of, late.by, fill);
+                delayed(&all, late.by - by, fill)?
+            }
+            _ if late.padded && along(xs) && is_dense(xs) => {
+                delayed(&self.padded(xs, late.by, &nothing), late.by, &nothing)?
+            }
+            None if has_parts(xs) => {
+                let Kind::Map(body) = &xs.kind else {
+                    return None;
+                };
+                let inputs: Option<Vec<_>> =
+                    (xs.inputs.iter()).map(|n| self.as_late(n, late)).collect();
+                return Some(Builder::like(xs).map(&inputs?, body.clone()));
+            }
+            _ if !xs.comes_in_order() && late.is_as_long(xs) => {
+                let read = trace(&[Ty::U64], |i| Field::at_unchecked(xs, i[0], self.loc()));
+                return Some(self.map(&[self.late_places(late)], read));
+            }
+            // Memory is read in place, with a check of its length.
+            _ if xs.is_leaf() => return Some(xs.clone()),
+            _ if !late.padded && late.of.known_len().is_none() => return Some(xs.clone()),
+            _ => return None,
+        };
+        Some(self.made_late(&all, late))
     }
 
     /// Pairs the predecessor of each element with the element's index.

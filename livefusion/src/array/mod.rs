@@ -81,6 +81,7 @@ pub use operators::Operand;
 pub use rank::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Join, Multi, Rank};
 pub(crate) use rank::{delayed_axes, length_of, show_counts, size_of_counts};
 pub use scatter::Bins;
+pub(crate) use slice::part_of_stream;
 pub(crate) use spread::Spread;
 pub use windows::Boundary;
 pub(crate) use windows::{MOST_OF_A_WINDOW, clamped, mirrored, wrapped};

@@ -20,7 +20,7 @@ impl Builder {
     ///
     /// For a stream this is [`Builder::take`], else an index function.
     pub fn take_n(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
-        let first = n.clone().len().map(|n| StreamPart::First(xs.clone(), n));
+        let len = n.clone().len();
         let part = match n.check().is_ok() && ends_with(xs, &n) {
             true => {
                 let mut b = BodyBuilder::new(&[]);
@@ -29,13 +29,13 @@ impl Builder {
             }
             false => self.part(xs, Amount::Known(0), n),
         };
-        part_of_stream(xs, part, first.ok())
+        part_of_stream(xs, part, len.ok().map(|n| (0, Some(n))))
     }
 
     /// Drops the first `n` elements, or all if there are fewer.
     pub fn drop(self, xs: &Arc<Node>, n: Amount) -> Arc<Node> {
         let without = match n {
-            Amount::Known(n) => Some(StreamPart::Rest(xs.clone(), n)),
+            Amount::Known(n) => Some((n, None)),
             _ => None,
         };
         let part = self.part(xs, n, Amount::Known(u64::MAX));
@@ -68,7 +68,10 @@ impl Builder {
             let fill = Field::apply(fill, &[], loc);
             inside.cond(&Field::at_unchecked(xs, there, loc), &fill, loc)
         });
-        self.generate(Len::Delayed(len), body)
+        let moved = self.generate(Len::Delayed(len), body);
+        let is_ahead = by.is_negative() && !fill.may_trap() && xs.comes_in_order();
+        let ahead = || StreamPart::Ahead(xs.clone(), by.unsigned_abs(), fill.clone());
+        marked(moved, is_ahead.then(ahead))
     }
 
     /// Takes at most `n` elements after the first `skip`.
@@ -107,11 +110,40 @@ impl Builder {
     }
 }
 
-/// Marks a new node as a part of a stream.
-fn part_of_stream(xs: &Node, mut node: Arc<Node>, part: Option<StreamPart>) -> Arc<Node> {
-    let new = Arc::get_mut(&mut node).filter(|_| xs.comes_in_order());
-    if let (Some(new), Some(part)) = (new, part) {
-        new.part = Some(Box::new(part));
+/// Marks a new node as a part of a stream: elements after the first `skip`, all or so many. The
+/// array may be such a part itself.
+pub(crate) fn part_of_stream(
+    xs: &Arc<Node>,
+    node: Arc<Node>,
+    part: Option<(u64, Option<Len>)>,
+) -> Arc<Node> {
+    let Some((skip, len)) = part else {
+        return node;
+    };
+    let (of, before, most) = match xs.part.as_deref() {
+        _ if xs.comes_in_order() => (xs, 0, None),
+        Some(StreamPart::Rest(of, before)) if !xs.is_leaf() => (of, *before, None),
+        Some(StreamPart::First(of, before, n)) if !xs.is_leaf() => (of, *before, Some(n)),
+        _ => return node,
+    };
+    let Some(skip) = before.checked_add(skip) else {
+        return node;
+    };
+    let part = match (node.known_len(), of.known_len(), len, most) {
+        (Some(n), Some(all), ..) if skip.checked_add(n) == Some(all) => {
+            StreamPart::Rest(of.clone(), skip)
+        }
+        (Some(n), Some(_), ..) => StreamPart::First(of.clone(), skip, Len::Known(n)),
+        (_, _, None, None) => StreamPart::Rest(of.clone(), skip),
+        (_, _, Some(n), None) => StreamPart::First(of.clone(), skip, n),
+        _ => return node,
+    };
+    marked(node, Some(part))
+}
+
+fn marked(mut node: Arc<Node>, part: Option<StreamPart>) -> Arc<Node> {
+    if let (Some(new), Some(part)) = (Arc::get_mut(&mut node), part) {
+        new.part = Some(Arc::new(part));
     }
     node
 }
@@ -159,7 +191,7 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     /// A scan or a filter is read from memory. Beside its own first elements, it is not: a zip of both
-    /// parts shares its loop, which carries up to 8 elements.
+    /// parts shares its loop, if `n` is 1, or 2 for a scan. A scan shares its loop beside memory, too.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -204,7 +236,7 @@ impl<T: Elt> Array<T> {
     ///
     /// An index function. Of a scan, a filter or another stream, a shift by 1 to 8 places is a
     /// stream that remembers the last elements. It then shares the loop of its source and of its
-    /// consumers.
+    /// consumers. So does a shift of a scan by -1 or -2 beside other arrays: the loop runs late.
     #[doc(alias = "lag")]
     #[track_caller]
     pub fn shift(&self, by: i64, fill: impl ToExp<T>) -> Array<T> {

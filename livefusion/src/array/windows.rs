@@ -55,12 +55,9 @@ impl Builder {
             let got = size.to_string();
             return self.fault(&xs.types, 1, ErrorKind::Malformed { expected, got });
         }
-        let f = match size {
-            2 => match self.pairs_in_order(xs, boundary, f) {
-                Ok(windows) => return windows,
-                Err(f) => f,
-            },
-            _ => f,
+        let f = match self.windows_in_order(xs, size, boundary, f) {
+            Ok(windows) => return windows,
+            Err(f) => f,
         };
         let (loc, len) = (self.loc(), self.len(xs));
         let body = trace::trace(&[Ty::U64], |params| {
@@ -134,8 +131,8 @@ impl<T: Elt> Array<T> {
     ///
     /// For `K` = 3 they are `[before, here, after]`. In general the first neighbour is `K / 2`
     /// places before. The result is as long as the array. Fuses with its consumers, and with a
-    /// source whose elements are cheap index functions. For `K` = 2, clamped or with a constant, it
-    /// also fuses with a scan or a filter. Other sources are read from memory.
+    /// source whose elements are cheap index functions. Clamped or with a constant, it also fuses
+    /// with a scan for `K` up to 5, and with a filter for `K` = 2. Other sources are read from memory.
     ///
     /// ```
     /// use livefusion::prelude::*;

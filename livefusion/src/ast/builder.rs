@@ -178,7 +178,7 @@ impl Builder {
     /// the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
         // Arrays of several axes are fitted, and those of one axis may be parts of a stream.
-        let aligned = self.fitted(inputs).or_else(|| self.delayed_parts(inputs));
+        let aligned = self.fitted(inputs).or_else(|| self.all_late(inputs));
         let inputs = aligned.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
@@ -201,7 +201,7 @@ impl Builder {
     /// A zip of delayed scalars is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
         // Arrays of several axes are fitted, and those of one axis may be parts of a stream.
-        let aligned = self.fitted(inputs).or_else(|| self.delayed_parts(inputs));
+        let aligned = self.fitted(inputs).or_else(|| self.all_late(inputs));
         let inputs = aligned.as_deref().unwrap_or(inputs);
         let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
@@ -315,7 +315,9 @@ impl Builder {
 
     /// Keeps the elements whose tag is true.
     pub fn pack(self, data: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![data.clone(), tags.clone()]);
+        let both = [data.clone(), tags.clone()];
+        let both = self.all_late(&both).unwrap_or(both.to_vec());
+        let mut d = Draft::new(self, all(&both));
         d.arrays();
         d.in_step();
         d.len = None;
@@ -417,6 +419,11 @@ impl Builder {
         if let (Kind::Generate(Len::Delayed(n), _), None) = (&input.kind, &input.error) {
             return n.clone();
         }
+        // A late array is as long as the one whose loop makes it.
+        let input = match input.late() {
+            Some(late) if late.padded => &late.of,
+            _ => input,
+        };
         let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.scalar(Kind::Len, smallvec![Ty::U64])

@@ -2,8 +2,8 @@
 
 use crate::ast::body::show_types;
 use crate::ast::{
-    After, Axis, Body, Builder, ExternalPart, Fold, FoldStyle, Input, Inputs, Kind, Node, Parts,
-    Shape, Types, body_cache, check, simplify,
+    After, AsLong, Axis, Body, Builder, ExternalPart, Fold, FoldStyle, Input, Inputs, Kind, Node,
+    Parts, Shape, Types, body_cache, check, simplify,
 };
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
@@ -293,6 +293,14 @@ impl Draft {
         } = self;
         let len = if rank == 0 { None } else { len };
         let shape = shape.filter(|_| rank > 1);
+        // What is in step with a late array is late, too.
+        let as_long = match kind.facts().length {
+            AsLong::Inputs => inputs.iter().find(|i| i.late().is_some()),
+            AsLong::Input(k) => inputs.get(k).filter(|i| i.late().is_some()),
+            AsLong::Own | AsLong::Base => None,
+        };
+        let part = as_long.filter(|_| rank == 1);
+        let part = part.and_then(|i| i.part.clone());
         Arc::new(Node {
             name,
             loc,
@@ -305,7 +313,7 @@ impl Draft {
             shape,
             len,
             after,
-            part: None,
+            part,
             rows: None,
             error,
             value: OnceLock::new(),

@@ -64,8 +64,8 @@ pub use builder::{Builder, identity};
 pub use external::{External, Function, Gives, OfSegments, Threads};
 pub use facts::{AsLong, BySegments, Consumes, Effort, Facts, Makes, OnSide, Sequence};
 pub use node::{
-    Custom, ElementRows, Fold, FoldStyle, Input, Inputs, Kind, Len, MERGE_CHECK, Node, Places,
-    RowLevel, ScanKind, Sorted, StreamPart,
+    Custom, ElementRows, Fold, FoldStyle, Input, Inputs, Kind, Late, Len, MERGE_CHECK, Node,
+    Places, RowLevel, ScanKind, Sorted, StreamPart,
 };
 pub use rewrite::Rewrite;
 pub use roles::BodyRole;

@@ -39,9 +39,9 @@ pub struct Node {
     pub len: Option<u64>,
     /// Whether a computation outside the fused loops must run first.
     pub after: After,
-    /// The stream that it is a part of, if consumers of two parts could share the stream's loop (not
+    /// The stream that it is a part of, if consumers of its parts could share the stream's loop (not
     /// part of the node's identity).
-    pub part: Option<Box<StreamPart>>,
+    pub part: Option<Arc<StreamPart>>,
     /// The rows of a closure that its elements belong to (not part of the node's identity).
     pub rows: Option<Box<ElementRows>>,
     /// A mistake found while building (here or in an input). `force` returns it.
@@ -57,8 +57,23 @@ pub struct Node {
 pub enum StreamPart {
     /// All elements but the first ones.
     Rest(Arc<Node>, u64),
-    /// The first elements.
-    First(Arc<Node>, Len),
+    /// So many elements behind the first ones.
+    First(Arc<Node>, u64, Len),
+    /// The elements so many places later; behind the end is the value of a body.
+    Ahead(Arc<Node>, u64, Body),
+    /// An array that a loop makes late.
+    Late(Late),
+}
+
+/// Describes an array whose elements come some steps later than those of others of its loop.
+#[derive(Clone, Debug)]
+pub struct Late {
+    /// The array whose length is that of the loop, less the steps that are added.
+    pub of: Arc<Node>,
+    /// The number of steps without an element, at the beginning.
+    pub by: u64,
+    /// Whether the loop takes as many steps more, so that the array is as long as the other one.
+    pub padded: bool,
 }
 
 /// Describes how a node's elements belong to the rows of a user's closure.
@@ -441,6 +456,11 @@ impl Drop for Node {
 /// Nodes that lost an owner. Few wait at a time, except below wide graphs.
 type Links = SmallVec<[Arc<Node>; 8]>;
 
+fn take_captures(body: Body, out: &mut Links) {
+    let captures = body.into_captures().into_iter();
+    out.extend(captures.map(|(Capture::Scalar(n) | Capture::Array(n))| n));
+}
+
 fn take_links(node: &mut Node, out: &mut Links) {
     while let Some(input) = node.inputs.pop() {
         out.push(input);
@@ -448,12 +468,15 @@ fn take_links(node: &mut Node, out: &mut Links) {
     if let After::Apart(of, _) = std::mem::take(&mut node.after) {
         of.into_nodes(out);
     }
-    if let Some(part) = node.part.take() {
-        let (StreamPart::Rest(of, _) | StreamPart::First(of, _)) = &*part;
-        out.push(of.clone());
-        if let StreamPart::First(_, Len::Delayed(n)) = *part {
-            out.push(n);
+    match node.part.take().and_then(Arc::into_inner) {
+        Some(StreamPart::First(of, _, Len::Delayed(n))) => out.extend([of, n]),
+        Some(StreamPart::Rest(of, _) | StreamPart::First(of, ..)) => out.push(of),
+        Some(StreamPart::Late(late)) => out.push(late.of),
+        Some(StreamPart::Ahead(of, _, fill)) => {
+            out.push(of);
+            take_captures(fill, out);
         }
+        None => {}
     }
     if let Some(rows) = node.rows.take() {
         out.push(rows.lengths);
@@ -464,8 +487,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
     }
     node.kind.each_body_mut(|body| {
         if !body.captures.is_empty() {
-            let captures = std::mem::take(body).into_captures().into_iter();
-            out.extend(captures.map(|(Capture::Scalar(n) | Capture::Array(n))| n));
+            take_captures(std::mem::take(body), out);
         }
     });
     if let Kind::Generate(len, _) = &mut node.kind

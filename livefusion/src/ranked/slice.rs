@@ -3,7 +3,7 @@
 use super::make::{self, IndexedElement, axis_of, built, checked_length, computed, shaped};
 use crate::array::{
     Amount, Array, Dim, Extent, IntoLen, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Multi, Rank,
-    extent, reading,
+    extent, part_of_stream, reading,
 };
 use crate::ast::{Axis, BodyBuilder, Builder, Len, Node, Shape, TermId, flat_index, identity};
 use crate::elt::Elt;
@@ -38,7 +38,13 @@ impl Builder {
             if let ([axis], [Item::Part(range, step)]) = (from.axes(), items) {
                 let (start, len) = part(self, range, *step, axis)?;
                 let body = reading(self, xs, |b, i| place(&start, *step, axis, i, b));
-                return Ok(self.generate(len, body));
+                let made = self.generate(len, body);
+                return Ok(match (start, made.known_len(), step) {
+                    (Amount::Known(skip), Some(n), 1) => {
+                        part_of_stream(xs, made, Some((skip, Some(Len::Known(n)))))
+                    }
+                    _ => made,
+                });
             }
             let source = self.flatten(xs);
             let mut axes = from.axes().iter();

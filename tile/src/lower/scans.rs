@@ -6,6 +6,7 @@
 use super::Lower;
 use crate::ir::{Kept, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::Role;
+use crate::region::delay::keeps_last;
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -19,7 +20,11 @@ impl Lower<'_, '_> {
         let Order::Prefix(block) = group.order else {
             return;
         };
+        let keeps_last = keeps_last(program, g, elems);
         let mut elems: Vec<Operand> = elems.iter().map(|a| self.operand(*a)).collect();
+        if keeps_last {
+            return self.delay(results, &group.vars, &elems);
+        }
         if let (Some(here), [v]) = (self.here, &group.vars[..]) {
             let nothing = self.identity(*v);
             elems = vec![self.select(Some(here), elems[0], nothing)];
@@ -55,6 +60,40 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Elements of a delay. A lane sees that of the lane before, the first one the last lane of the vector before.
+    fn delay(&mut self, results: &[Var], vars: &[Var], elems: &[Operand]) {
+        for ((v, elem), result) in vars.iter().zip(elems).zip(results) {
+            let mut elem = *elem;
+            let to = self
+                .wide
+                .get(v)
+                .map(|wide| wide[0].1)
+                .filter(|_| self.lanes > 1);
+            match (to, self.shape(elem).is_scalar()) {
+                (Some(_), true) => elem = self.in_all_lanes(elem, self.shape(elem).ty),
+                (None, false) => elem = self.last(elem),
+                _ => {}
+            }
+            if let Some(to) = to {
+                let before = self.slide(*v, to.into(), elem);
+                self.set(to, elem);
+                self.now.insert(*v, before);
+            } else {
+                self.keep(*v, elem);
+            }
+            self.now.insert(*result, elem);
+        }
+    }
+
+    /// The steps so far end with an element of a delay.
+    fn keep(&mut self, v: Var, elem: Operand) {
+        let [_, total, last] = Kept::ALL.map(|kept| self.kept(&[v], kept)[0]);
+        let now = *self.next.get(&v).unwrap_or(&self.carried[&v]);
+        for state in [total, last, now] {
+            self.set(state, elem);
+        }
+    }
+
     /// What a block's elements come to with what was there before. From block to block there is one operation, in all
     /// lanes; what the last block has come to is kept as it is.
     fn in_blocks(
@@ -86,6 +125,7 @@ impl Lower<'_, '_> {
         for (v, role) in &inner_loop.roles {
             let states = match role {
                 Role::Running { .. } => vec![self.carried[v]],
+                Role::Delay if self.is_read(*v) => vec![self.carried[v]],
                 Role::Scan(block) if *block == self.lanes => {
                     let [_, total, last] = Kept::ALL.map(|kept| self.kept(&[*v], kept)[0]);
                     vec![total, last, self.carried[v]]
@@ -108,10 +148,13 @@ impl Lower<'_, '_> {
     /// What went from vector to vector goes to where it belongs.
     pub(super) fn narrow(&mut self) {
         let inner_loop = self.inner_loop;
-        for v in inner_loop.roles.keys() {
+        for (v, role) in &inner_loop.roles {
             for (state, register) in self.wide.get(v).cloned().unwrap_or_default() {
                 let last = self.last(register.into());
-                self.set(state, last);
+                match role {
+                    Role::Delay => self.keep(*v, last),
+                    _ => self.set(state, last),
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn supported(
     let (lanes, unroll) = schedule.vectors(inner_loop.rate);
     let flags = region.flags(inner_loop).unwrap_or_default();
     let goes_on = |(v, role): (&Var, &Role)| match role {
-        Role::Running { .. } | Role::Scan(1) => true,
+        Role::Running { .. } | Role::Scan(1) | Role::Delay => true,
         Role::Serial => !flags.vars.contains(v),
         Role::Count { .. } | Role::Join(..) | Role::Lanes(_) | Role::Scan(_) => false,
     };

@@ -265,7 +265,13 @@ impl Lower<'_, '_> {
             }
             // Counts go up when the vector is done, what runs has gone on where what it is joined with came to be;
             // there is nothing serial in vectors.
-            Some(Role::Count { .. } | Role::Running { .. } | Role::Scan(_) | Role::Serial)
+            Some(
+                Role::Count { .. }
+                | Role::Running { .. }
+                | Role::Scan(_)
+                | Role::Delay
+                | Role::Serial,
+            )
             | None => {}
         }
     }

@@ -8,6 +8,7 @@
 //! | `nest` | loop rates whose inner loops are all analysed |
 //! | `role` | the update patterns of loop-carried variables, for vectorisation |
 //! | `recurrence` | recurrences, separated from vectorisable statements |
+//! | `delay` | scans that keep the last element |
 //! | `flags` | loop-continuation flags |
 //! | `extremum` | min and max folds of floats that can be recomputed |
 //! | `affine` | affine values over the loop's counter |
@@ -22,6 +23,7 @@
 mod affine;
 mod case;
 pub mod cost;
+pub mod delay;
 mod extremum;
 mod find;
 mod flags;

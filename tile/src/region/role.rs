@@ -1,5 +1,6 @@
 //! Update patterns of loop-carried variables, for vectorisation.
 
+use super::delay::delays;
 use super::{InnerLoop, Region, Statement};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Order, StmtKind, Type, Var};
@@ -33,6 +34,8 @@ pub enum Role {
     Lanes(u32),
     /// A scan, in blocks by the element's number.
     Scan(u32),
+    /// A delay: each step sets it to the step's element, and then reads that of the step before.
+    Delay,
     /// A serial recurrence.
     Serial,
 }
@@ -49,6 +52,7 @@ pub(super) fn roles(region: &Region, inner_loop: &InnerLoop) -> BTreeMap<Var, Ro
         let group = &region.program.groups[g.index()];
         let role = match group.order {
             Order::Lanes(lanes) if lanes > 1 => Role::Lanes(lanes),
+            Order::Prefix(_) if delays(region, inner_loop, *g) => Role::Delay,
             Order::Prefix(block) => Role::Scan(block),
             _ => Role::Serial,
         };

@@ -99,6 +99,7 @@ impl Region<'_> {
                 }
                 Role::Lanes(lanes) => format!("{name} in {lanes} lanes"),
                 Role::Scan(block) => format!("{name} scanned in blocks of {block}"),
+                Role::Delay => format!("{name} delayed by a step"),
                 Role::Serial => format!("{name} in order"),
             }
         };

@@ -11,7 +11,7 @@
 //! A combinator that weighs more than the budget gets a loop of its own.
 
 use super::problem::{ClusterItem, Problem};
-use crate::ast::{Body, BodyRole, Kind, Term};
+use crate::ast::{Body, BodyRole, Kind, Side, Term, kept_side};
 use crate::fusion::inline::Inlining;
 use crate::sharing::{Graph, NodeId};
 use smallvec::SmallVec;
@@ -102,6 +102,12 @@ fn in_loop(kind: &Kind) -> SmallVec<[&Body; 3]> {
 
 /// The weight that a kind adds to the terms of its bodies.
 fn own(kind: &Kind, fields: u32) -> u32 {
+    if let Kind::Scan(fold, _) = kind
+        && kept_side(&fold.step) == Some(Side::Right)
+    {
+        // A delay slides.
+        return CARRIED * fields;
+    }
     let effort = kind.facts().effort;
     let once = CARRIED * effort.carried + SCAN * effort.scans + EFFECT * effort.effects;
     if effort.each_field {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub enum Near {
     /// The elements so many places before, or this number.
     Shift(Of, i64, i64),
-    /// Windows of two or three elements.
+    /// Windows of two to six elements.
     Windows(Of, Edge, usize),
     /// All elements but so many first ones, and all but so many last ones.
     Parts(Of, usize),
@@ -203,8 +203,8 @@ impl Making {
         let of = self.rng.pick(&Of::ALL);
         let edges = [Edge::Clamp, Edge::Wrap, Edge::Mirror, Edge::Constant(5)];
         let near = match self.rng.below(3) {
-            0 => Near::Shift(of, self.rng.range(0, 13) as i64 - 2, 9),
-            1 => Near::Windows(of, self.rng.pick(&edges), self.rng.range(2, 4)),
+            0 => Near::Shift(of, self.rng.range(0, 14) as i64 - 3, 9),
+            1 => Near::Windows(of, self.rng.pick(&edges), self.rng.range(2, 7)),
             _ => Near::Parts(of, self.rng.below(11)),
         };
         Some((Part::Near(near), vec![array]))

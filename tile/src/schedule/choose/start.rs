@@ -2,6 +2,7 @@
 
 use super::vectors::{all_in_vectors, aside, block, goes_on, widths};
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
+use crate::region::delay::keeps_last;
 use crate::region::{Aside, Flags, InnerLoop, Region, Role};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
@@ -57,13 +58,14 @@ pub(super) fn block_by_block(
     let fits = |s: &Stmt| match &s.kind {
         StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
         StmtKind::Scan { group, elems, .. } => {
-            match (program.groups[group.index()].combine, elems.first()) {
-                (Some(Combine::Op(op)), Some(x)) => {
-                    let ty = program.atom_ty(*x);
-                    op.vectorises(ty, ty)
+            keeps_last(program, *group, elems)
+                || match (program.groups[group.index()].combine, elems.first()) {
+                    (Some(Combine::Op(op)), Some(x)) => {
+                        let ty = program.atom_ty(*x);
+                        op.vectorises(ty, ty)
+                    }
+                    _ => false,
                 }
-                _ => false,
-            }
         }
         _ => true,
     };
