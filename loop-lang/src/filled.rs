@@ -232,7 +232,8 @@ impl Uses {
         else {
             return false;
         };
-        let goes_on = index == counter.into()
+        let in_step = index == counter.into() || origins.is_turned(index, inner);
+        let goes_on = in_step
             && self.counts_up(origins, counter, &[inner])
             && self.counts_up(origins, row, &[parent]);
         let ends = [inner, parent].map(|r| origins.tree.done(program, r));

@@ -12,7 +12,7 @@
 
 use super::body::{self, Inline};
 use super::emission::{Emission, UniformRows};
-use super::fold::fold_at;
+use super::fold::{elements, fold_at};
 use super::placement::{Context, LengthSource, Opening, Placer, Point, Total, Tree, no_root};
 use super::scan::scan_at;
 use super::scope::{InputColumn, LoopScope};
@@ -327,6 +327,35 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     Ok(())
 }
 
+/// Places a reversal of each segment.
+///
+/// Elements made in the same direction are read in a later pass over the segment.
+pub fn place_reverse(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let columns = p.scope.columns(id, 1..2);
+    let mut point = place_segmented(p, id)?;
+    let mut made = columns
+        .iter()
+        .filter(|c| c.reversed && p.scope.is_made_once(c.field.0));
+    if made.next().is_some() {
+        let class = p.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
+        let pass = p.placed.tree.loop_rate(point.rate);
+        let behind = p.placed.tree.child_point(pass).ok_or_else(no_root)?;
+        let between = p.placed.tree.stage(behind.rate, behind.position + 1);
+        point = p.point(id, class, &[between])?;
+    }
+    p.elts(&columns, point)?;
+    p.run(id, point);
+    p.know_all(id, point);
+    Ok(())
+}
+
+/// Emits a reversal of each segment.
+pub fn emit_reverse(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+    let elements = elements(e, id, 1..2, point)?;
+    e.values.set_elts(id, point, elements);
+    Ok(())
+}
+
 /// Places a count of the true tags in each segment.
 ///
 /// It is a count of the subrate that the tags admit.
@@ -452,7 +481,10 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, point: Point, fields: &[boo
         return Ok(());
     };
     let comb = e.comb_at(id, point);
-    let within = index_within(e, id, point)?;
+    let within = match e.scope.runs_against(id) {
+        true => e.within_reversed(point.rate)?,
+        false => index_within(e, id, point)?,
+    };
     let columns = e.scope.all_columns(id);
     let inline = Inline {
         wanted: Some(fields.to_vec()),

@@ -101,6 +101,17 @@ impl Builder {
         d.array(Kind::SortS(sorted), types)
     }
 
+    /// Reverses the elements of each segment.
+    ///
+    /// The loop that computes the data may run from the end of each segment.
+    pub(crate) fn reverse_each(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(data);
+        d.array(Kind::ReverseS, data.types.clone())
+    }
+
     /// Counts the true tags of each segment.
     ///
     /// The counts are the segment lengths after a [`pack`](Builder::pack) by these tags.
