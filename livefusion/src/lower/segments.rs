@@ -333,15 +333,10 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
 pub fn place_reverse(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let columns = p.scope.columns(id, 1..2);
     let mut point = place_segmented(p, id)?;
-    let mut made = columns
-        .iter()
-        .filter(|c| c.reversed && p.scope.is_made_once(c.field.0));
-    if made.next().is_some() {
+    let behind: Vec<Point> = columns.iter().filter_map(|c| p.behind_pass(*c)).collect();
+    if !behind.is_empty() {
         let class = p.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
-        let pass = p.placed.tree.loop_rate(point.rate);
-        let behind = p.placed.tree.child_point(pass).ok_or_else(no_root)?;
-        let between = p.placed.tree.stage(behind.rate, behind.position + 1);
-        point = p.point(id, class, &[between])?;
+        point = p.point(id, class, &behind)?;
     }
     p.elts(&columns, point)?;
     p.run(id, point);

@@ -125,6 +125,16 @@ impl Placer<'_> {
         needs
     }
 
+    /// Returns the program point behind the pass that makes a column, if a later pass over the segment
+    /// reads it from the end.
+    pub fn behind_pass(&mut self, column: InputColumn) -> Option<Point> {
+        let made = column.reversed && self.scope.is_made_once(column.field.0);
+        let at = *self.known(&column.field.into()).filter(|_| made)?.first()?;
+        let tree = &mut self.placed.tree;
+        let pass = tree.child_point(tree.loop_rate(at.rate))?;
+        Some(tree.stage(pass.rate, pass.position + 1))
+    }
+
     /// Keeps a field in memory, element by element.
     ///
     /// Returns the program point of the write.
