@@ -137,8 +137,7 @@ impl Directions {
                     continue;
                 }
                 let facts = graph.node(id).kind.facts();
-                // Segments are visited from the first to the last, whatever the order of their
-                // elements.
+                // Segments are visited from the first to the last, in each order of their elements.
                 let of_segments = match facts.by_segments {
                     BySegments::Never => false,
                     BySegments::Makes => true,

@@ -232,8 +232,9 @@ impl Emission<'_> {
         Ok(index.into())
     }
 
-    /// Returns the index within its segment of the element as far from the end as a nested rate's
-    /// current one is from the beginning.
+    /// Returns a nested rate's index within its segment, counted from the end.
+    ///
+    /// It is the last element's index in the first iteration, and 0 in the last one.
     pub fn within_reversed(&mut self, rate: RateId) -> Lower<Atom> {
         let rate = self.placed.tree.loop_rate(rate);
         let end = self.program.rate(rate).kind.bound().ok_or_else(no_root)?;

@@ -125,8 +125,9 @@ impl Placer<'_> {
         needs
     }
 
-    /// Returns the program point behind the pass that makes a column, if a later pass over the segment
-    /// reads it from the end.
+    /// Returns the program point behind the pass that makes a reversed column.
+    ///
+    /// A later pass over the segment reads such a column from the end. None for other columns.
     pub fn behind_pass(&mut self, column: InputColumn) -> Option<Point> {
         let made = column.reversed && self.scope.is_made_once(column.field.0);
         let at = *self.known(&column.field.into()).filter(|_| made)?.first()?;
