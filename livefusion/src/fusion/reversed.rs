@@ -5,6 +5,9 @@
 //! against the loop of its scan, and so do maps of it. They read and write memory at the reversed
 //! index, and the scan itself need not be stored.
 //!
+//! An inner loop over segments counts upwards, too. Elements that run against it begin at the end
+//! of each segment. The segments are visited in order.
+//!
 //! Order-dependent nodes (scans, folds, filters, trapping code) run along their loop. If one of
 //! them consumes an array that runs against its loop, a `reverse` between them reads memory, as any
 //! index function does.
@@ -41,11 +44,8 @@ impl Reversals {
         let mut found: Vec<_> = reversed
             .filter(|(_, of)| is_root(*of) && computed(*of))
             .collect();
-        found.extend(
-            graph
-                .ids()
-                .filter_map(|id| Some((id, reversed_each(graph, rates, id)?))),
-        );
+        let each = |id| Some((id, reversed_each(graph, rates, id)?));
+        found.extend(graph.ids().filter_map(each));
         if found.is_empty() {
             return reversals;
         }
@@ -104,10 +104,9 @@ fn reversed_each(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
     if node.leaf || !matches!(node.node.kind, Kind::ReverseS) || rates.is_unfused(id, 1) {
         return None;
     }
-    let in_cursor = |n: NodeId| rates.cursors_of(n).is_some();
     let mut makers = graph.fields(node.inputs[1]).into_iter().map(|f| f.0);
-    let fine = makers.all(|n| rates.output(n) == rates.output(id) && !in_cursor(n));
-    fine.then_some(node.inputs[1])
+    let here = makers.all(|n| rates.output(n) == rates.output(id));
+    here.then_some(node.inputs[1])
 }
 
 /// Nodes that run in equal or opposite directions: a disjoint-set forest with parities.
@@ -132,6 +131,9 @@ impl Directions {
             d.along[id.index()] = [is_ordered(&node.node.kind), false];
         }
         for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
+            if rates.cursors_of(id).is_some() {
+                d.runs_along(id);
+            }
             for (k, input) in graph.nodes[id.index()].inputs.iter().enumerate() {
                 if rates.is_unfused(id, k) {
                     continue;

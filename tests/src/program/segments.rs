@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 impl Making {
     pub(super) fn segmented(&mut self) -> Option<Step> {
-        match self.rng.weighted(&[30, 20, 25, 8, 17, 6, 12, 12]) {
+        match self.rng.weighted(&[30, 20, 25, 8, 17, 6, 18, 14]) {
             0 => self.fold_s(),
             1 => self.scan_s(),
             2 => self.expand(),
