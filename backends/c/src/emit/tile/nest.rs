@@ -413,8 +413,9 @@ impl Writer<'_, '_, '_> {
         for array in arrays {
             self.unit.helpers.require("lf_ahead_of_all", || {
                 format!(
-                    "static inline void lf_ahead_of_all(u64 at, u64 size) {{\n  for (u64 k = 0; k < size && k < {AHEAD}; \
-                     k += 64)\n    __builtin_prefetch((const void *)(at + {AHEAD} + k));\n}}\n"
+                    "static inline void lf_ahead_of_all(u64 at, u64 size) {{\n  \
+                     for (u64 k = 0; k < size && k < {AHEAD}; k += 64)\n    \
+                     __builtin_prefetch((const void *)(at + {AHEAD} + k));\n}}\n"
                 )
             });
             let size = crate::facts::elem(self.unit.program, array).size();
