@@ -2,7 +2,7 @@
 //!
 //! A reversed result is written backwards in the loop that computes it.
 
-use crate::common::{engines, loops};
+use crate::common::{counted, engines, loops};
 use livefusion::prelude::*;
 use livefusion::{Engine, Result};
 
@@ -154,4 +154,109 @@ fn a_reverse_of_pairs_of_which_one_side_is_in_memory() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Rows and segments of these lengths, whose sums from the right are known.
+fn rows_of(n: usize, width: usize) -> (Array<i64, Ix2>, Vec<i64>) {
+    let xs: Vec<i64> = (0..(n * width) as i64).map(|i| i * 7 % 11 - 5).collect();
+    let sums = xs.chunks(width.max(1)).flat_map(suffixes).collect();
+    (Array::from_vec((n, width), xs), sums)
+}
+
+#[test]
+fn scans_from_the_right_of_rows_are_one_nest() -> Result<()> {
+    for (n, width) in [(0, 3), (3, 0), (1, 1), (2, 5), (37, 64), (3, 20_000)] {
+        for engine in engines() {
+            let (m, expected) = rows_of(n, width);
+            let along = m.along(1).scan_right(0, |a, b| a + b);
+            let mapped = m.map_rows(|row| {
+                row.map(|x| x * 2)
+                    .scan_right(0, |a, b| a + b)
+                    .map(|x| x / 2)
+            });
+            for right in [along, mapped] {
+                assert_eq!(counted(&right.explain()?), (1, 2, 1));
+                assert_eq!(
+                    right.force_with(&engine)?.into_vec()?,
+                    expected,
+                    "{n} {width}"
+                );
+            }
+        }
+    }
+    let cube = generate((2, 2, 3), |(i, j, k)| 100 * i + 10 * j + k);
+    let right = cube.along(2).scan_right(0, |a, b| a + b);
+    assert_eq!(counted(&right.explain()?), (1, 3, 1));
+    let expected = [3, 3, 2, 33, 23, 12, 303, 203, 102, 333, 223, 112];
+    assert_eq!(right.force()?.into_vec()?, expected);
+    Ok(())
+}
+
+#[test]
+fn scans_from_the_right_of_segments_are_one_nest() -> Result<()> {
+    let lengths = [3u64, 0, 1, 40, 2];
+    let all = xs(lengths.iter().sum());
+    let mut rest = &all.to_vec()?[..];
+    let mut expected = Vec::new();
+    for n in lengths {
+        let (segment, others) = rest.split_at(n as usize);
+        expected.extend(suffixes(segment));
+        rest = others;
+    }
+    for engine in engines() {
+        let segments = || Segmented::new(&Array::from(lengths.to_vec()), &xs(46));
+        let own = segments().scan_right(0, |a, b| a + b);
+        let mapped = segments().map_segments(|s| s.scan_right(0, |a, b| a + b));
+        for right in [own, mapped] {
+            let right = right.data();
+            assert_eq!(counted(&right.explain()?), (1, 2, 1));
+            assert_eq!(right.force_with(&engine)?.to_vec()?, expected);
+        }
+        // The elements that are left are in memory before they are read from the end.
+        let left = segments().map_segments(|s| s.filter(|x| x.gt(0)).scan_right(0, |a, b| a + b));
+        let sums = left.data().force_with(&engine)?;
+        let kept = segments().map_segments(|s| s.filter(|x| x.gt(0)));
+        let again: Vec<i64> = kept.to_vecs()?.iter().flat_map(|s| suffixes(s)).collect();
+        assert_eq!(sums.to_vec()?, again);
+    }
+    Ok(())
+}
+
+/// A second pass over the row reads the scan's buffer from its end.
+#[test]
+fn both_scans_of_a_row_are_two_inner_loops() -> Result<()> {
+    for engine in engines() {
+        let (m, right) = rows_of(5, 70);
+        let left = |row: &Array<i64>| row.scan(0, |a, b| a + b);
+        let both = m.map_rows(|row| row.scan_right(0, |a, b| a + b) * left(&row));
+        assert_eq!(counted(&both.explain()?), (1, 3, 1));
+        let xs = m.to_vec()?;
+        let lefts = xs.chunks(70).flat_map(|row| {
+            row.iter().scan(0, |sum, x| {
+                *sum += x;
+                Some(*sum)
+            })
+        });
+        let expected: Vec<i64> = lefts.zip(&right).map(|(l, r)| l * r).collect();
+        assert_eq!(both.force_with(&engine)?.into_vec()?, expected);
+        // Without a common consumer one loop has both.
+        let (m, right) = rows_of(5, 70);
+        let both = m.map_rows(|row| (row.scan_right(0, |a, b| a + b), left(&row)));
+        assert_eq!(counted(&(&both.0, &both.1).explain()?), (1, 2, 2));
+        assert_eq!(both.0.force_with(&engine)?.into_vec()?, right);
+    }
+    Ok(())
+}
+
+/// A mistake in a row names the row and the element, from the first on.
+#[test]
+fn a_failing_scan_from_the_right_names_the_element() {
+    let (mut xs, width) = (vec![1i64; 12], 4);
+    xs[6] = 0;
+    for engine in engines() {
+        let m = Array::from_vec((3, width), xs.clone());
+        let right = m.map_rows(|row| row.map(|x| 12 / x).scan_right(0, |a, b| a + b));
+        let error = right.force_with(&engine).unwrap_err();
+        assert_eq!((error.row, error.element), (Some(1), Some(2)), "{error}");
+    }
 }

@@ -232,7 +232,8 @@ impl Uses {
         else {
             return false;
         };
-        let goes_on = index == counter.into()
+        let in_step = index == counter.into() || origins.is_turned(index, inner);
+        let goes_on = in_step
             && self.counts_up(origins, counter, &[inner])
             && self.counts_up(origins, row, &[parent]);
         let ends = [inner, parent].map(|r| origins.tree.done(program, r));
@@ -527,11 +528,19 @@ guard_0:
   unless more_0
 {exit}nest_1:
   let end_1 = add ix_1 w_1
+  let first_1 = sub end_1 w_1
+  let last_1 = sub end_1 1
+  let over_1 = sub end_1 2
 guard_1:
   let more_1 = lt ix_1 end_1
   unless more_1
 body_1:
   let twice_1 = add ix_1 ix_1
+  let back_1 = sub last_1 ix_1
+  let turned_1 = add first_1 back_1
+  let late_1 = sub over_1 ix_1
+  let shifted_1 = add first_1 late_1
+  let crossed_1 = add last_1 back_1
 yield_1:
   writeArray a_1 {each} twice_1
 bottom_1:
@@ -553,6 +562,10 @@ done_0:
         assert!(fills_rows("w_1", "ix_1", ""));
         assert!(!fills_rows("h_0", "ix_1", ""));
         assert!(!fills_rows("w_1", "ix_0", ""));
+        // From the end of each row.
+        assert!(fills_rows("w_1", "turned_1", ""));
+        assert!(!fills_rows("w_1", "shifted_1", ""));
+        assert!(!fills_rows("w_1", "crossed_1", ""));
         assert!(!fills_rows("w_1", "ix_1", "  unless q_0 | done_0\n"));
     }
 }

@@ -322,7 +322,7 @@ table! {
     };
     Kind::Expand(_) => Facts {
         name: "expand", code: 14, consumes: Consumes::Lengths, columns: Some(1), by_field: true,
-        by_segments: BySegments::Makes, remat: true, on_side: OnSide::Elements, ..PLAIN
+        by_segments: BySegments::Makes, any_order: true, remat: true, on_side: OnSide::Elements, ..PLAIN
     };
     Kind::FoldS(_) => Facts {
         name: "fold_s", code: 15, length: AsLong::Input(0), by_segments: BySegments::Each,
@@ -337,6 +337,10 @@ table! {
         name: "sort_s", code: 25, length: AsLong::Input(1), by_segments: BySegments::Elements,
         passes_over: true,
         effort: Effort::each_field(0, 0, 2), ..PLAIN
+    };
+    Kind::ReverseS => Facts {
+        name: "reverse_s", code: 26, length: AsLong::Input(1), by_segments: BySegments::Elements,
+        any_order: true, passes_over: true, ..PLAIN
     };
     Kind::CountS => Facts {
         name: "count_s", code: 17, length: AsLong::Input(0), by_segments: BySegments::Each,

@@ -47,6 +47,7 @@ mod roles;
 mod shape;
 mod simplify;
 mod term;
+mod turned;
 
 pub(crate) use apart::next_number;
 pub(crate) use body::show_types;
@@ -56,6 +57,7 @@ pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
 pub(crate) use nests::levels;
 pub(crate) use plain::{Side, identities, is_exact, kept_side, plain};
+pub(crate) use turned::{reversed, turned};
 
 pub use apart::{After, ExternalPart};
 pub use array_loop::{ArrayLoop, Ends};

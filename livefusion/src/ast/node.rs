@@ -196,6 +196,8 @@ pub enum Kind {
     /// Each segment's elements in ascending order, by the first field, then by the next. Inputs:
     /// lengths, data. The data's fields are unsigned integers.
     SortS(Sorted),
+    /// Each segment's elements, from the last to the first. Inputs: lengths, data.
+    ReverseS,
     /// The number of true tags in each segment: the segment lengths after a pack by these tags.
     /// Inputs: lengths, tags.
     CountS,

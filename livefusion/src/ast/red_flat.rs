@@ -32,6 +32,10 @@ pub(super) fn rows(
     fold: &Fold,
 ) -> Option<(Arc<Node>, Arc<Node>)> {
     let inner = FoldedRows::of(folds, fold)?;
+    // Both folds share the nest of loops that computes the elements.
+    if inner.elements.comes_in_order() {
+        return None;
+    }
     let mut axes = axes(lengths)?;
     let all = builder.size(&axes).known()?;
     if folds.known_len() != Some(all) {

@@ -109,6 +109,7 @@ macro_rules! walk {
             | Kind::ZipShortest
             | Kind::Pack
             | Kind::ScanTotal
+            | Kind::ReverseS
             | Kind::CountS
             | Kind::Append
             | Kind::Len => {}

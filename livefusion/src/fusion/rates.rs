@@ -126,6 +126,8 @@ pub struct Rates {
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
     /// The zip that a co-consumer of a side is fused into, and the side.
     fused_into: FxHashMap<NodeId, (NodeId, usize)>,
+    /// Folds of segments of segments, with the lengths of the innermost segments.
+    innermost: FxHashMap<NodeId, NodeId>,
     /// The earlier equal zip whose cursors deliver a zip's elements.
     equal_zip: FxHashMap<NodeId, NodeId>,
     /// Zips with later equal zips.
@@ -200,6 +202,19 @@ impl Rates {
     /// Returns the earlier zip of the same inputs whose cursors deliver a zip's elements.
     pub fn equal_zip(&self, n: NodeId) -> Option<NodeId> {
         self.equal_zip.get(&n).copied()
+    }
+
+    /// Returns the lengths that cut the data of a fold or scan of segments.
+    ///
+    /// If each segment has segments of its own, these are the lengths of the innermost ones.
+    pub fn cuts(&self, graph: &Graph, n: NodeId) -> NodeId {
+        let own = || graph.nodes[n.index()].inputs[0];
+        self.innermost.get(&n).copied().unwrap_or_else(own)
+    }
+
+    /// Returns whether a fold goes on from one inner segment to the next.
+    pub fn is_across(&self, n: NodeId) -> bool {
+        self.innermost.contains_key(&n)
     }
 
     /// Returns whether later equal zips use a zip's cursors.

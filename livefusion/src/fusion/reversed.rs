@@ -5,14 +5,16 @@
 //! against the loop of its scan, and so do maps of it. They read and write memory at the reversed
 //! index, and the scan itself need not be stored.
 //!
+//! An inner loop over segments counts upwards, too. Elements that run against it begin at the end
+//! of each segment. The segments are visited in order.
+//!
 //! Order-dependent nodes (scans, folds, filters, trapping code) run along their loop. If one of
 //! them consumes an array that runs against its loop, a `reverse` between them reads memory, as any
 //! index function does.
 
 use super::rates::{ClassKind, Rates, indexed_array};
-use crate::ast::{Body, Kind, Term, TermId};
+use crate::ast::{Body, BySegments, Kind, turned};
 use crate::sharing::{Graph, NodeId};
-use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lists the arrays that run against the loop that computes them.
@@ -39,9 +41,11 @@ impl Reversals {
             class.is_some_and(|c| rates.kind(c) == ClassKind::Root)
         };
         let computed = |n: NodeId| graph.fields(n).iter().any(|f| in_order(f.0));
-        let found: Vec<_> = reversed
+        let mut found: Vec<_> = reversed
             .filter(|(_, of)| is_root(*of) && computed(*of))
             .collect();
+        let each = |id| Some((id, reversed_each(graph, rates, id)?));
+        found.extend(graph.ids().filter_map(each));
         if found.is_empty() {
             return reversals;
         }
@@ -55,7 +59,9 @@ impl Reversals {
                 .all(|maker| directions.may_join(id, maker, true))
             {
                 makers.for_each(|maker| directions.join(id, maker, true));
-                reversals.of.insert(id, of);
+                if let Kind::Generate(..) = graph.node(id).kind {
+                    reversals.of.insert(id, of);
+                }
             }
         }
         for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
@@ -85,38 +91,22 @@ fn reversed(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
     };
     let counted = indexed_array(graph, id)?;
     let captures = node.captures.last()?;
-    let captured = |capture: u32| captures.get(capture as usize).copied();
-    let term = |t: TermId| body.terms.get(t.index()).map(|d| &d.term);
-    let sub = |t: TermId| match term(t) {
-        Some(Term::Op(Op::Sub, args)) => Some((args[0], args[1])),
-        _ => None,
-    };
-    let mut source = None;
-    for (f, result) in (0..).zip(&body.results) {
-        let Some(Term::At {
-            capture,
-            field,
-            index,
-            checked: false,
-        }) = term(*result)
-        else {
-            return None;
-        };
-        let (last, i) = sub(*index)?;
-        let (n, one) = sub(last)?;
-        let is_one = matches!(term(one), Some(Term::Lit(c)) if c.bits == 1);
-        let is_len = matches!(term(n), Some(Term::Scalar { capture, .. })
-            if captured(*capture) == node.length);
-        let own = matches!(term(i), Some(Term::Param(0))) && is_one && is_len;
-        let of = captured(*capture)?;
-        if !own || *field != f || *source.get_or_insert(of) != of {
-            return None;
-        }
+    let [of, len] = turned(body)?.map(|capture| captures.get(capture as usize).copied());
+    let of = of.filter(|_| len == node.length)?;
+    let all = graph.node(of).types.len() == body.results.len();
+    (all && rates.known_equal(of, counted)).then_some(of)
+}
+
+/// Matches a node that reverses the elements of segments. Returns the elements, if a loop over the
+/// same segments computes them.
+fn reversed_each(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
+    let node = &graph.nodes[id.index()];
+    if node.leaf || !matches!(node.node.kind, Kind::ReverseS) || rates.is_unfused(id, 1) {
+        return None;
     }
-    source.filter(|of| {
-        let all = graph.node(*of).types.len() == body.results.len();
-        all && rates.known_equal(*of, counted)
-    })
+    let mut makers = graph.fields(node.inputs[1]).into_iter().map(|f| f.0);
+    let here = makers.all(|n| rates.output(n) == rates.output(id));
+    here.then_some(node.inputs[1])
 }
 
 /// Nodes that run in equal or opposite directions: a disjoint-set forest with parities.
@@ -141,18 +131,37 @@ impl Directions {
             d.along[id.index()] = [is_ordered(&node.node.kind), false];
         }
         for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
+            if rates.cursors_of(id).is_some() {
+                d.runs_along(id);
+            }
             for (k, input) in graph.nodes[id.index()].inputs.iter().enumerate() {
                 if rates.is_unfused(id, k) {
                     continue;
                 }
-                for (maker, _) in graph.fields(*input) {
-                    if maker != id && !graph.nodes[maker.index()].leaf {
-                        d.join(id, maker, false);
+                let facts = graph.node(id).kind.facts();
+                // Segments are visited from the first to the last, in each order of their elements.
+                let of_segments = match facts.by_segments {
+                    BySegments::Never => false,
+                    BySegments::Makes => true,
+                    BySegments::Elements | BySegments::Each => k == 0,
+                };
+                let makers = graph.fields(*input).into_iter().map(|f| f.0);
+                for maker in makers.filter(|n| *n != id && !graph.nodes[n.index()].leaf) {
+                    match graph.node(id).kind {
+                        _ if of_segments => d.runs_along(maker),
+                        Kind::ReverseS => {}
+                        _ => d.join(id, maker, false),
                     }
                 }
             }
         }
         d
+    }
+
+    /// Makes a node run along its loop.
+    fn runs_along(&mut self, n: NodeId) {
+        let (first, parity) = self.find(n);
+        self.along[first][usize::from(parity)] = true;
     }
 
     /// The first node of a set, and whether `n` runs in the opposite direction. Shortens the paths.

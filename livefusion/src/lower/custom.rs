@@ -315,6 +315,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let owner = e.owner();
     let at = Accumulators {
         comb,
+        starts: comb,
         rate: point.rate,
         owner,
     };

@@ -66,10 +66,15 @@ pub(super) fn fold_at(
     let comb = e.comb_at(id, point);
     let elements = elements(e, id, inputs, point)?;
     let start = start(e, id, fold)?;
+    let starts = match e.scope.plan.rates.is_across(id) {
+        true => e.comb_at(id, Point::first(owner)),
+        false => comb,
+    };
     let f = FoldEmission {
         id,
         carried: Accumulators {
             comb,
+            starts,
             rate: point.rate,
             owner,
         },
@@ -136,6 +141,8 @@ pub(super) fn start(e: &mut Emission<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<
 #[derive(Clone, Copy)]
 pub(super) struct Accumulators {
     pub(super) comb: CombId,
+    /// The part of the combinator in the owner.
+    pub(super) starts: CombId,
     pub(super) rate: RateId,
     pub(super) owner: RateId,
 }
@@ -152,7 +159,7 @@ impl Accumulators {
             return e.carry(base, self.comb, ty, start);
         }
         let v = e.scalar(base, self.comb, ty);
-        e.push(self.comb, Section::Nest, StmtKind::Carry(v, start));
+        e.push(self.starts, Section::Nest, StmtKind::Carry(v, start));
         v
     }
 

@@ -222,7 +222,7 @@ pub fn emit(
         return Ok(());
     };
     let comb = e.comb_at(id, point);
-    let index = e.index_of(column, point.rate);
+    let index = e.index_of(column, point.rate)?;
     if let Some(len) = len {
         e.length(len, comb)?;
     }

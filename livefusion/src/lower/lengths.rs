@@ -309,7 +309,7 @@ fn is_segmented(kind: &Kind) -> bool {
 /// another loop.
 pub fn check_rows(p: &mut Placer<'_>, id: NodeId) {
     let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
-    let mut own = graph.resolve(p.scope.inputs(id)[0], 0);
+    let mut own = graph.resolve(rates.cuts(graph, id), 0);
     let mut class = rates.runs_at(id).map(|c| rates.loop_class(c));
     let joined_by = rates.own(id).zip(class);
     let joined_by = joined_by.map(|(own, class)| rates.joined_by(own, class));

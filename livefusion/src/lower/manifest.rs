@@ -21,8 +21,8 @@ pub fn emit_open(e: &mut Emission<'_>, field: FieldRef) -> Lower {
 /// Emits the read of a column's current element.
 ///
 /// The index is a rate's counter, or a subrate's count.
-pub fn emit_read(e: &mut Emission<'_>, column: InputColumn, point: Point) {
+pub fn emit_read(e: &mut Emission<'_>, column: InputColumn, point: Point) -> Lower {
     e.comb_at(column.field.0, point);
     let array = e.array(column.field);
-    e.read_here(column, array, point, "elt");
+    e.read_here(column, array, point, "elt")
 }

@@ -305,6 +305,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::FoldS(_) => segments::place_fold(p, id),
         Kind::ScanS(..) => segments::place_scan(p, id),
         Kind::SortS(_) => sort::place(p, id),
+        Kind::ReverseS => segments::place_reverse(p, id),
         Kind::CountS => segments::place_count(p, id),
     }
 }
@@ -317,10 +318,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Bound(most) => cursor::emit_bound(e, id, most.as_ref()),
-        Act::Read(column, point) => {
-            manifest::emit_read(e, *column, *point);
-            Ok(())
-        }
+        Act::Read(column, point) => manifest::emit_read(e, *column, *point),
         Act::Generate(column, point, len) => generate::emit(e, *column, *point, *len),
         Act::Keep(field, point, capacity, takes) => {
             e.keep((id, *field), *point, (*capacity, takes))
@@ -329,8 +327,8 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             e.make((id, *field), capacities, takes);
             Ok(())
         }
-        Act::Reread(field, point) => e.reread((id, *field), *point),
-        Act::Contract(field, over, from, to) => e.contract((id, *field), *over, (*from, *to)),
+        Act::Reread(column, point) => e.reread(*column, *point),
+        Act::Contract(column, over, from, to) => e.contract(*column, *over, (*from, *to)),
         Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(point, lens) => match &e.scope.graph.node(id).kind {
             Kind::Merge(body) => merge::emit(e, id, body, (*point, lens)),
@@ -409,6 +407,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, point: placement::Point) -> Lower
         Kind::Custom(_) => custom::emit(e, id, point),
         Kind::FoldS(_) => segments::emit_fold(e, id, point),
         Kind::ScanS(..) => segments::emit_scan(e, id, point),
+        Kind::ReverseS => segments::emit_reverse(e, id, point),
         Kind::CountS => segments::emit_count(e, id, point),
         Kind::Generate(..) => generate::emit_reversed(e, id, point),
         // These have no code of their own. Filters open rates, maps and expansions are placed at

@@ -67,6 +67,7 @@ pub(super) fn scan_at(
         id,
         carried: Accumulators {
             comb,
+            starts: comb,
             rate: point.rate,
             owner: anew.map_or(owner, |_| e.owner()),
         },

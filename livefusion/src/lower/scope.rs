@@ -153,7 +153,13 @@ impl<'g> LoopScope<'g> {
     /// Resolves it through `Zip` and `Fields` to its producer.
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> InputColumn {
         let used = self.plan.rates.consumed(self.graph, id, input, field);
-        let reversed = self.runs_against(id) && !self.is_made_once(used.field.0);
+        let made_once = self.is_made_once(used.field.0);
+        let reversed = match self.graph.node(id).kind {
+            Kind::ReverseS if input == 1 => {
+                self.runs_against(id) == (made_once && self.runs_against(used.field.0))
+            }
+            _ => self.runs_against(id) && !made_once,
+        };
         InputColumn {
             field: used.field,
             unfused_at: used.unfused_at,

@@ -12,10 +12,10 @@
 
 use super::body::{self, Inline};
 use super::emission::{Emission, UniformRows};
-use super::fold::fold_at;
-use super::placement::{Context, LengthSource, Opening, Placer, Point, Total, no_root};
+use super::fold::{elements, fold_at};
+use super::placement::{Context, LengthSource, Opening, Placer, Point, Total, Tree, no_root};
 use super::scan::scan_at;
-use super::scope::InputColumn;
+use super::scope::{InputColumn, LoopScope};
 use super::{Lower, Source, lengths};
 use crate::ast::{Body, BySegments, Kind};
 use crate::fusion::{ClassId, ClassKind};
@@ -231,11 +231,12 @@ pub(super) fn checked(
 }
 
 /// Finds the program point of a node at the elements of its segments. In a subrate, lengths that
-/// count the subrate's elements are known only after it. The node does not wait for them.
+/// count the subrate's elements are known only after it. So are sums of inner lengths. The node does
+/// not wait for them.
 fn point_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Point> {
     let inputs = 0..p.scope.inputs(id).len();
-    let counted = usize::from(is_counted(p, id));
-    p.point_behind(id, inputs.clone(), counted..inputs.end)
+    let waits = !is_counted(p, id) && !p.scope.plan.rates.is_across(id);
+    p.point_behind(id, inputs.clone(), usize::from(!waits)..inputs.end)
 }
 
 /// Finds the program point of a node that consumes data by segments.
@@ -266,10 +267,24 @@ pub fn place_fold(p: &mut Placer<'_>, id: NodeId) -> Lower {
 }
 
 fn know_behind(p: &mut Placer<'_>, id: NodeId, point: Point) {
-    let segments = p.placed.tree.loop_rate(point.rate);
+    let segments = loop_of_segment(&p.scope, &p.placed.tree, id, point);
     if let Some(behind) = p.placed.tree.child_point(segments) {
         p.know_all(id, behind);
     }
+}
+
+/// The loop over one segment of a node. It is the loop at a program point, or one around it if the
+/// segments have segments of their own.
+fn loop_of_segment(scope: &LoopScope<'_>, tree: &Tree, id: NodeId, point: Point) -> RateId {
+    let rates = &scope.plan.rates;
+    let mut at = tree.loop_rate(point.rate);
+    while rates.is_across(id)
+        && let Some(around) = tree.parent(at).map(|around| tree.loop_rate(around))
+        && tree.rate(around).class != rates.output(id)
+    {
+        at = around;
+    }
+    at
 }
 
 /// Emits a fold of each segment.
@@ -277,7 +292,7 @@ pub fn emit_fold(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let Kind::FoldS(fold) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let owner = e.program.loop_rate(point.rate);
+    let owner = loop_of_segment(&e.scope, &e.placed.tree, id, point);
     let values = fold_at(e, id, fold, 1..2, (point, owner))?;
     set_folded(e, id, owner, values);
     Ok(())
@@ -309,6 +324,30 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     };
     let owner = e.program.loop_rate(point.rate);
     scan_at(e, id, (fold, *kind), 1..2, (point, owner))?;
+    Ok(())
+}
+
+/// Places a reversal of each segment.
+///
+/// Elements made in the same direction are read in a later pass over the segment.
+pub fn place_reverse(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let columns = p.scope.columns(id, 1..2);
+    let mut point = place_segmented(p, id)?;
+    let behind: Vec<Point> = columns.iter().filter_map(|c| p.behind_pass(*c)).collect();
+    if !behind.is_empty() {
+        let class = p.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
+        point = p.point(id, class, &behind)?;
+    }
+    p.elts(&columns, point)?;
+    p.run(id, point);
+    p.know_all(id, point);
+    Ok(())
+}
+
+/// Emits a reversal of each segment.
+pub fn emit_reverse(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+    let elements = elements(e, id, 1..2, point)?;
+    e.values.set_elts(id, point, elements);
     Ok(())
 }
 
@@ -437,7 +476,10 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, point: Point, fields: &[boo
         return Ok(());
     };
     let comb = e.comb_at(id, point);
-    let within = index_within(e, id, point)?;
+    let within = match e.scope.runs_against(id) {
+        true => e.within_reversed(point.rate)?,
+        false => index_within(e, id, point)?,
+    };
     let columns = e.scope.all_columns(id);
     let inline = Inline {
         wanted: Some(fields.to_vec()),

@@ -6,7 +6,7 @@ use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{
     After, ArrayLoop, Builder, BySegments, ElementRows, External, ExternalPart, Gives, Kind, Len,
-    Node, OfSegments, RowLevel,
+    Node, OfSegments, RowLevel, reversed,
 };
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
@@ -272,13 +272,19 @@ impl Lift {
                 _ => no_rule(node),
             },
             Kind::Scan(fold, kind) => {
-                let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
+                let Rows { lengths, data } = match reversed(&node.inputs[0]) {
+                    Some(of) => self.reversed(b, of),
+                    None => self.rows_of(b, &node.inputs[0]),
+                };
                 let level = super::folds::FoldLevel::outer(lengths.clone());
                 let scanned = self.fold(b, fold, &level, &data, Some(*kind));
                 rows(lengths, scanned)
             }
             Kind::Len => Lifted::Each(self.rows_of(b, &node.inputs[0]).lengths),
             Kind::Compute(body) => Lifted::Each(self.computed_each(b, body)),
+            Kind::Generate(..) if let Some(of) = reversed(node).filter(|of| is_scanned(of)) => {
+                Lifted::Rows(self.reversed(b, of))
+            }
             Kind::Generate(len, body) => {
                 let lengths = self.length(b, len);
                 let reads = self.reads(b, &[body], &BodyPlace::Segment);
@@ -306,6 +312,11 @@ impl Lift {
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
                 rows(lengths, b.sort_keys(&inner, &data, *sorted))
             }
+            Kind::ReverseS => {
+                let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
+                let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
+                rows(lengths, b.reverse_each(&inner, &data))
+            }
             Kind::CountS => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let tags = self.within(b, &node.inputs[1], &outer, &inner).data;
@@ -316,6 +327,13 @@ impl Lift {
             Kind::ScanByIndex(step, kind, _) => self.scan_by_index(b, node, step, *kind),
             Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
         }
+    }
+
+    /// The elements of a segment from the last to the first.
+    fn reversed(&mut self, b: Builder, of: &Arc<Node>) -> Rows {
+        let Rows { lengths, data } = self.rows_of(b, of);
+        let data = b.reverse_each(&lengths, &data);
+        Rows { lengths, data }
     }
 
     /// Lifts an external function, if it has a form for segments and its result has the length of
@@ -396,4 +414,11 @@ fn by_index(node: &Node) -> Option<Arc<Node>> {
         Kind::Merge(step) => Some(by_position(b, &node.inputs, step)),
         _ => None,
     }
+}
+
+/// Whether an array is a scan, or is computed from one element by element.
+fn is_scanned(node: &Arc<Node>) -> bool {
+    let facts = node.kind.facts();
+    let inputs = || facts.in_step() && node.inputs.iter().any(is_scanned);
+    node.comes_in_order() && (facts.scans || inputs())
 }

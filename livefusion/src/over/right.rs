@@ -133,9 +133,11 @@ over! { scans T: Elt;
     ///
     /// *Cost and fusion.* Over all elements it fuses with maps that consume it, which then run from
     /// the end too. It also fuses with index functions as producers. Producers and consumers that
-    /// need the elements from the first on have a loop of their own. Along an axis and over
-    /// segments, the elements are read from the last to the first. Then the scan is stored before
-    /// it is read.
+    /// need the elements from the first on have a loop of their own.
+    ///
+    /// Along the last axis and over segments, the loop runs from the end of each row or segment. A
+    /// consumer that needs the elements from the first on takes a second pass over the row. Along
+    /// another axis the scan is stored before it is read.
     #[doc(alias("postscanr", "scan_right_axis"))]
     pub fn scan_right(start: impl ToExp<T>, op: impl FnOnce(T::Exp, T::Exp) -> R) [R: ToExp<T>],
         "Folds the elements from each to the last" => |builder, of| {

@@ -2,7 +2,7 @@
 
 use super::make::{IndexedElement, axes_of, built, chosen, computed, others, rearranged, shaped};
 use super::near::near;
-use crate::array::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank};
+use crate::array::{Dim, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, Rank, by};
 use crate::ast::{
     Assert, Axis, Body, BodyBuilder, Builder, Fold, FoldStyle, Node, Places, Rewrite, ScanKind,
     Shape, TermId, fits, flat_index, is_exact,
@@ -166,9 +166,21 @@ impl<'s> Folded<'s> {
             return self.onto(builder, &base, elements, fold.step);
         }
         let order: Vec<usize> = self.kept.iter().chain(&self.axes).copied().collect();
-        let (read, _) = rearranged(builder, elements, self.shape, &order);
+        let (read, to) = rearranged(builder, elements, self.shape, &order);
         let builder = builder.rewriting(Rewrite::Irwim);
-        self.fold_rows(builder, &read, from_left_to_right(fold))
+        // A segment for each kept index. Its segments are along the first folded axis, theirs along
+        // the next one.
+        let levels = builder.descriptors(&to).split_off(self.kept.len() - 1);
+        let rows = levels.into_iter().rev().reduce(|inner, outer| {
+            let sizes = Domain::Segments(&outer, &inner);
+            builder
+                .renamed("rows")
+                .fold(sizes, by(Op::Add, Const::u64(0)))
+        });
+        match rows {
+            Some(rows) => builder.fold(Domain::Segments(&rows, &read), from_left_to_right(fold)),
+            None => builder.fold(&read, from_left_to_right(fold)),
+        }
     }
 
     /// Folds adjacent elements.

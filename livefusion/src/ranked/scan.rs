@@ -61,21 +61,21 @@ impl Builder {
             running.check(xs)?;
             let (shape, axis) = (self.shape(xs), one_of(axes)?);
             axis_of(&shape, axis)?;
-            // Reversing all elements reverses each row, and also the order of the rows. The result
-            // is reversed back.
-            let turned = |elements: Arc<Node>| match towards {
-                Towards::End => elements,
-                Towards::Start => self.reverse(&elements),
+            let rows = self.descriptors(&shape).pop();
+            let rows = rows.filter(|_| axis == shape.rank() - 1);
+            // Along another axis than the last one, reversing all elements reverses each scan, and
+            // also their order. The result is reversed back.
+            let turned = |elements: Arc<Node>| match (towards, &rows) {
+                (Towards::End, _) => elements,
+                (Towards::Start, Some(rows)) => self.reverse_each(rows, &elements),
+                (Towards::Start, None) => self.reverse(&elements),
             };
             let elements = turned(self.flatten(xs));
             let scan = match axis == shape.rank() - 1 {
-                true => {
-                    let rows = self.descriptors(&shape).pop();
-                    running.scan(self, &elements, |elements, fold, kind| match rows {
-                        Some(rows) => self.scan(Domain::Segments(&rows, elements), fold, kind),
-                        None => self.scan(elements, fold, kind),
-                    })
-                }
+                true => running.scan(self, &elements, |elements, fold, kind| match &rows {
+                    Some(rows) => self.scan(Domain::Segments(rows, elements), fold, kind),
+                    None => self.scan(elements, fold, kind),
+                }),
                 false => {
                     let folded = Folded::new(&shape, &[axis])?;
                     running.scan(self, &elements, |elements, fold, kind| {

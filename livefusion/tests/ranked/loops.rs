@@ -1,5 +1,6 @@
 //! Fusion of programs on axes.
 
+use crate::common::{counted, engines};
 use livefusion::prelude::*;
 use livefusion::{Force, Result};
 
@@ -105,5 +106,99 @@ fn one_value_is_in_no_memory() -> Result<()> {
         let sums = (&ones + &a.along(1).cumsum()).along(0).sum();
         assert_eq!(loops(&sums)?, 1);
     }
+    Ok(())
+}
+
+/// Folds along axes that are not neighbours go from left to right over the blocks of each result.
+#[test]
+fn folds_of_blocks_are_one_nest() -> Result<()> {
+    let (shape, [b, c, d]) = ((3, 4, 5, 2), [4, 5, 2]);
+    let xs: Vec<f64> = (0..120).map(|k| f64::from(k * 37 % 101) / 7.0).collect();
+    let m = || Array::from(xs.clone()).reshape(shape);
+    let at = |[i, j, k, l]: [usize; 4]| xs[((i * b + j) * c + k) * d + l];
+    // The loops over the kept axes come first.
+    let sums = |order: [usize; 4]| {
+        let n = [3, b, c, d];
+        let [kept, folded] = [0, 2].map(|f| {
+            let [outer, inner] = [order[f], order[f + 1]];
+            let pairs = (0..n[outer]).flat_map(move |x| (0..n[inner]).map(move |y| [x, y]));
+            pairs.collect::<Vec<_>>()
+        });
+        let sum = |[x, y]: &[usize; 2]| {
+            let elements = folded.iter().map(|[z, w]| {
+                let mut index = [0; 4];
+                for (axis, part) in order.into_iter().zip([*x, *y, *z, *w]) {
+                    index[axis] = part;
+                }
+                at(index)
+            });
+            elements.fold(0.0, |sum, x| sum + x)
+        };
+        kept.iter().map(sum).collect::<Vec<f64>>()
+    };
+    let orders = [[0, 2, 1, 3], [1, 2, 0, 3], [0, 3, 1, 2], [1, 3, 0, 2]];
+    for order in orders {
+        let axes = [order[2], order[3]];
+        let sum = || m().along(axes).sum();
+        assert_eq!(counted(&sum().explain()?), (1, 4, 1), "{axes:?}");
+        for engine in engines() {
+            assert_eq!(
+                sum().force_with(&engine)?.into_vec()?,
+                sums(order),
+                "{axes:?}"
+            );
+        }
+    }
+    let mean = m().along([1, 3]).mean();
+    assert_eq!(counted(&mean.explain()?), (1, 4, 1));
+    let means: Vec<f64> = sums(orders[0]).iter().map(|sum| sum / 8.0).collect();
+    let got = mean.force()?.into_vec()?;
+    assert!(
+        got.iter()
+            .zip(&means)
+            .all(|(x, y)| (x - y).abs() < 1e-14 * y)
+    );
+    Ok(())
+}
+
+/// The lengths of the axes may be delayed, and integers are summed in any order.
+#[test]
+fn folds_of_delayed_blocks_are_one_nest() -> Result<()> {
+    let n = iota(9).filter(|x| x.lt(4)).len();
+    let m = generate((&n, 3, &n), |(i, j, k)| i * 100 + j * 10 + k);
+    assert_eq!(
+        m.along([0, 2]).sum().explain()?.loops.len(),
+        2,
+        "with the length's loop"
+    );
+    let expected: Vec<u64> = (0..3)
+        .map(|j| {
+            (0..4)
+                .flat_map(|i| (0..4).map(move |k| i * 100 + j * 10 + k))
+                .sum()
+        })
+        .collect();
+    assert_eq!(m.along([0, 2]).sum().force()?, expected);
+    let floats = Array::from((0..24).map(f64::from).collect::<Vec<_>>()).reshape((2, 3, 4));
+    let sums = floats.along([0, 2]).fold_seq(1.0, |sum, x| sum * 0.5 + x);
+    assert_eq!(counted(&sums.explain()?), (1, 3, 1));
+    let fold = |j: u32| {
+        let elements = [0, 1].map(|i| (0..4).map(move |k| f64::from(i * 12 + j * 4 + k)));
+        elements
+            .into_iter()
+            .flatten()
+            .fold(1.0, |sum, x| sum * 0.5 + x)
+    };
+    assert_eq!(sums.force()?, [0, 1, 2].map(fold));
+    Ok(())
+}
+
+/// Sums of the sums of generated rows stay in the nest of the rows.
+#[test]
+fn sums_of_sums_of_generated_rows_are_one_nest() -> Result<()> {
+    let cube = generate((2, 3, 4), |(i, j, k)| 100 * i + 10 * j + k);
+    let sums = cube.map_rows(|row| row.sum()).map_rows(|row| row.sum());
+    assert_eq!(counted(&sums.explain()?), (1, 3, 1));
+    assert_eq!(sums.force()?, [138, 1338]);
     Ok(())
 }

@@ -15,7 +15,35 @@ enum Way {
 impl Origins<'_> {
     /// Tells whether an index is different each time it is evaluated in an iteration of `rate`.
     pub(super) fn moves_on(&self, index: Atom, rate: RateId) -> bool {
-        self.way(index, rate).is_some()
+        self.way(index, rate).is_some() || self.is_turned(index, rate)
+    }
+
+    /// Tells whether an index goes from the end of each segment to its beginning.
+    ///
+    /// It is `begin + (end - 1 - counter)` in an inner loop whose counter goes on from one segment
+    /// to the next.
+    pub(crate) fn is_turned(&self, index: Atom, rate: RateId) -> bool {
+        let here = self.program.rate(self.tree.loop_rate(rate)).kind;
+        let RateKind::Nested { counter, bound, .. } = here else {
+            return false;
+        };
+        let made = |a: Atom| a.var().and_then(|v| self.lets.get(&v));
+        let begins = |a: Atom| match (made(a), made(bound)) {
+            (Some((Op::Sub, [end, size])), Some((Op::Add, [from, by]))) => {
+                let goes_on = *from == counter.into() && by == size;
+                *end == bound && (goes_on || *by == counter.into() && from == size)
+            }
+            _ => false,
+        };
+        let goes_back = |a: Atom| match made(a) {
+            Some((Op::Sub, [last, ix])) if *ix == counter.into() => {
+                matches!(made(*last), Some((Op::Sub, [end, Atom::Const(one)]))
+                    if *end == bound && one.bits == 1)
+            }
+            _ => false,
+        };
+        let sums = |[x, y]: [Atom; 2]| begins(x) && goes_back(y) || begins(y) && goes_back(x);
+        self.runs_on(counter) && matches!(made(index), Some((Op::Add, [x, y])) if sums([*x, *y]))
     }
 
     /// Tells whether an index is the counter of `rate` plus a fixed number, so that it is different

@@ -339,6 +339,18 @@ impl<'a> Demanded<'a> {
                     self.count(&node.inputs[0], ALL);
                 }
             }
+            Kind::ReverseS => {
+                let counted = self.segments_to(&node.inputs[0], elements.max(mine.count));
+                self.so_far(&node.inputs[0], counted);
+                for (f, positions) in &mine.fields {
+                    let turned = self.turned(&node.inputs[0], positions);
+                    self.add(&node.inputs[1], *f, &turned);
+                }
+                self.count(&node.inputs[1], mine.count);
+                if mine.end() {
+                    self.count(&node.inputs[0], ALL);
+                }
+            }
             Kind::SortS(_) => {
                 let segments = self.segments_to(&node.inputs[0], elements);
                 mine.shared = self.elements_of(&node.inputs[0], segments);
@@ -556,6 +568,32 @@ impl<'a> Demanded<'a> {
 
     fn either(&self, least: usize, most: usize) -> usize {
         if self.most { most } else { least }
+    }
+
+    /// The positions before a reversal of segments. If the demand is generous, these are all of the
+    /// segments.
+    fn turned(&self, lengths: &Arc<Node>, positions: &Positions) -> Positions {
+        let Data::Array(columns, _) = self.naive.seen(lengths) else {
+            return before(ALL);
+        };
+        if positions.before == ALL {
+            return before(ALL);
+        }
+        let mut turned = Positions::default();
+        let mut start = 0usize;
+        for n in &columns[0] {
+            let last = start.saturating_add(*n as usize);
+            let segment = start..last.min(positions.steps());
+            let wanted = |i: &usize| positions.contains(*i);
+            if self.most && segment.clone().any(|i| wanted(&i)) {
+                turned.before = last;
+            }
+            turned
+                .also
+                .extend(segment.filter(wanted).map(|i| start + last - 1 - i));
+            start = last;
+        }
+        turned
     }
 
     /// The number of segments that hold at least `elements` elements.

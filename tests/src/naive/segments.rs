@@ -152,6 +152,15 @@ pub(super) fn sort(sorted: Sorted, inputs: &[&Data], e: &mut Evaluated) {
     e.data = Data::Array(columns, places.len());
 }
 
+/// Reverses each segment.
+pub(super) fn reverse(inputs: &[&Data], e: &mut Evaluated) {
+    let segments = cut(inputs[0], inputs[1].len(), &mut e.traps);
+    let places: Vec<usize> = segments.into_iter().flat_map(Range::rev).collect();
+    let column = |c: &Vec<u64>| places.iter().map(|i| c[*i]).collect();
+    let columns = inputs[1].columns().iter().map(column).collect();
+    e.data = Data::Array(columns, places.len());
+}
+
 /// Counts the true tags of each segment.
 pub(super) fn count(inputs: &[&Data], e: &mut Evaluated) {
     let tags = &inputs[1].columns()[0];

@@ -88,6 +88,8 @@ pub enum Step {
     ScanS(usize, usize, Fold, ScanKind),
     /// A sort of segments: lengths, keys.
     SortS(usize, usize, Sorted),
+    /// Segments from the end: lengths, data.
+    ReverseS(usize, usize),
     /// The number of true tags in segments: lengths, tags.
     CountS(usize, usize),
     /// Elements before the first one that fails; the flag includes that one.
@@ -295,6 +297,7 @@ macro_rules! inputs_of {
             | Step::FoldS(a, b, _)
             | Step::ScanS(a, b, ..)
             | Step::SortS(a, b, _)
+            | Step::ReverseS(a, b)
             | Step::CountS(a, b) => vec![a, b],
             Step::Expand(lengths, values, _) => std::iter::once(lengths).chain(values).collect(),
             Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => vec![b, i, v],
@@ -364,6 +367,7 @@ impl Step {
             Step::SortS(lengths, keys, sorted) => {
                 b.sort_keys(&nodes[*lengths], &nodes[*keys], *sorted)
             }
+            Step::ReverseS(lengths, data) => b.reverse_each(&nodes[*lengths], &nodes[*data]),
             Step::CountS(lengths, tags) => b.count_tags(&nodes[*lengths], &nodes[*tags]),
             Step::TakeWhile(input, test, inclusive) => {
                 b.take_while(&nodes[*input], test.build(nodes), *inclusive)
@@ -413,6 +417,7 @@ impl Step {
             Step::FoldS(.., fold) => Kind::FoldS(Box::new(fold.build(plain))),
             Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
             Step::SortS(.., sorted) => Kind::SortS(*sorted),
+            Step::ReverseS(..) => Kind::ReverseS,
             Step::CountS(..) => Kind::CountS,
             Step::Take(_, n) => Kind::Take(body(n)),
             Step::Append(_) => Kind::Append,
@@ -501,6 +506,7 @@ impl Step {
             Step::FoldS(l, d, _)
             | Step::ScanS(l, d, ..)
             | Step::SortS(l, d, _)
+            | Step::ReverseS(l, d)
             | Step::CountS(l, d) => Some((*l, Some(*d))),
             Step::Expand(l, ..) => Some((*l, None)),
             _ => None,
@@ -530,6 +536,7 @@ impl Step {
             Step::FoldS(..) => "fold_s",
             Step::ScanS(..) => "scan_s",
             Step::SortS(..) => "sort_s",
+            Step::ReverseS(..) => "reverse_s",
             Step::CountS(..) => "count_s",
             Step::TakeWhile(..) => "take_while",
             Step::Take(..) => "take",

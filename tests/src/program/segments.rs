@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 impl Making {
     pub(super) fn segmented(&mut self) -> Option<Step> {
-        match self.rng.weighted(&[30, 20, 25, 8, 17, 6, 12]) {
+        match self.rng.weighted(&[30, 20, 25, 8, 17, 6, 18, 14]) {
             0 => self.fold_s(),
             1 => self.scan_s(),
             2 => self.expand(),
@@ -22,6 +22,7 @@ impl Making {
                 let (lengths, data) = self.segments()?;
                 self.sort_s(lengths, data)
             }
+            7 => self.reverse_s(),
             _ => self.combinations_s(),
         }
     }
@@ -40,11 +41,32 @@ impl Making {
 
     fn scan_s(&mut self) -> Option<Step> {
         let (lengths, data) = self.segments()?;
+        self.scan_of(lengths, data)
+    }
+
+    fn scan_of(&mut self, lengths: usize, data: usize) -> Option<Step> {
         let elem = self.types(data).to_vec();
         let scope = self.scope();
         let fold = fold::random(&mut self.rng, &scope, &elem, true);
         let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
         Some(Step::ScanS(lengths, data, fold, kind))
+    }
+
+    /// A reversal of segments, often of a scan of reversed segments.
+    fn reverse_s(&mut self) -> Option<Step> {
+        let (lengths, data) = self.segments()?;
+        let scanned = match self.rng.chance(70) {
+            true => {
+                let reversed = match self.rng.chance(70) {
+                    true => self.add(Step::ReverseS(lengths, data))?,
+                    false => data,
+                };
+                let scan = self.scan_of(lengths, reversed)?;
+                self.add(scan)?
+            }
+            false => data,
+        };
+        Some(Step::ReverseS(lengths, scanned))
     }
 
     /// A sort by keys computed from the data.

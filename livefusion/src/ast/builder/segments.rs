@@ -101,6 +101,27 @@ impl Builder {
         d.array(Kind::SortS(sorted), types)
     }
 
+    /// Reverses the elements of each segment.
+    ///
+    /// The loop that computes the data may run from the end of each segment.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]]);
+    /// let (lengths, data) = (rows.lengths(), rows.data());
+    /// let reversed = Builder::named("reverse").reverse_each(lengths.node(), data.node());
+    /// assert_eq!(Array::<i64>::from_node(reversed)?.force()?, [3, 2, 1, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn reverse_each(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(data);
+        d.array(Kind::ReverseS, data.types.clone())
+    }
+
     /// Counts the true tags of each segment.
     ///
     /// The counts are the segment lengths after a [`pack`](Builder::pack) by these tags.

@@ -42,7 +42,6 @@ pub fn counts(graph: &Graph) -> FxHashSet<NodeId> {
         let tags = graph.resolve(graph.nodes[counts.index()].inputs[1], 0);
         let packs = packs.get(&tags).cloned().unwrap_or_default();
         let kept = reached(graph, &users, packs, in_step);
-        let behind = reached(graph, &users, expansions, |_| true);
         let reads = |id: &NodeId| {
             let mut captures = graph.nodes[id.index()].captures.iter().flatten();
             captures.any(|c| {
@@ -50,7 +49,12 @@ pub fn counts(graph: &Graph) -> FxHashSet<NodeId> {
                 read.any(|(n, _)| kept.contains(&n) && graph.node(n).rank > 0)
             })
         };
-        behind.iter().any(reads).then_some(counts)
+        let reverses = |id: &NodeId| matches!(graph.node(*id).kind, Kind::ReverseS);
+        (expansions.iter().any(reverses)
+            || reached(graph, &users, expansions, |_| true)
+                .iter()
+                .any(reads))
+        .then_some(counts)
     };
     expansions.into_iter().filter_map(is_read).collect()
 }
@@ -76,9 +80,9 @@ fn reached(
 /// Returns the counts of kept elements that are the lengths of an expansion.
 fn expanded_counts(graph: &Graph, id: NodeId) -> Option<NodeId> {
     let node = &graph.nodes[id.index()];
-    let Kind::Expand(_) = node.node.kind else {
+    if !matches!(node.node.kind, Kind::Expand(_) | Kind::ReverseS) {
         return None;
-    };
+    }
     let (lengths, _) = graph.resolve(*node.inputs.first()?, 0);
     let counts = &graph.nodes[lengths.index()];
     let is_count = !node.leaf && !counts.leaf && matches!(counts.node.kind, Kind::CountS);

@@ -136,11 +136,17 @@ impl Inference<'_> {
                     let class = self.elements(input(0));
                     (Some(class), Some(class))
                 }
-                Kind::FoldS(_) => {
-                    let class = self.segmented(id, input(0), input(1));
+                Kind::FoldS(fold) => {
+                    let lengths = self.innermost(id, fold).unwrap_or(input(0));
+                    let class = self.segmented(id, lengths, input(1));
                     (Some(class), Some(self.class(input(0))))
                 }
-                Kind::ScanS(..) | Kind::SortS(_) => {
+                Kind::ReverseS if self.counted(input(0)).is_some() => {
+                    self.rates.unfused.insert((id, 1));
+                    let class = self.elements(input(0));
+                    (Some(class), Some(class))
+                }
+                Kind::ScanS(..) | Kind::SortS(_) | Kind::ReverseS => {
                     let class = self.segmented(id, input(0), input(1));
                     (Some(class), Some(class))
                 }
@@ -181,7 +187,7 @@ impl Inference<'_> {
             .or(output)
     }
 
-    fn class(&mut self, id: NodeId) -> ClassId {
+    pub(super) fn class(&mut self, id: NodeId) -> ClassId {
         match self.rates.output(id) {
             Some(c) => c,
             // A delayed scalar has no length. The builder rejects it as an array.
@@ -291,7 +297,7 @@ impl Inference<'_> {
     }
 
     /// The class of the elements of segments with these lengths.
-    fn elements(&mut self, lengths: NodeId) -> ClassId {
+    pub(super) fn elements(&mut self, lengths: NodeId) -> ClassId {
         let field = self.graph.resolve(lengths, 0);
         if let Some(class) = self.counted(lengths)
             && !self.apart.contains(&field.0)

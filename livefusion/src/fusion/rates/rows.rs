@@ -1,7 +1,9 @@
-//! Rows: classes of the elements of equally many rows with equal lengths are one class.
+//! Rows: classes of the elements of equally many rows with equal lengths are one class. Folds of rows
+//! of rows run at the class of the innermost elements.
 
 use super::infer::Inference;
 use super::{ClassId, ClassKind};
+use crate::ast::{Fold, FoldStyle, levels};
 use crate::sharing::NodeId;
 
 impl Inference<'_> {
@@ -38,5 +40,35 @@ impl Inference<'_> {
                 None => return,
             }
         }
+    }
+
+    /// The lengths of the innermost segments, for a fold whose segments have segments of their own.
+    ///
+    /// The fold must go from left to right, or be exact in any order: then it goes on from one inner
+    /// segment to the next.
+    pub(super) fn innermost(&mut self, id: NodeId, fold: &Fold) -> Option<NodeId> {
+        if !matches!(fold.style, FoldStyle::Sequential | FoldStyle::Exact(_)) {
+            return None;
+        }
+        let graph = self.graph;
+        let mut lengths = graph.nodes[id.index()].inputs[0];
+        let mut nested = false;
+        loop {
+            let (sums, _) = graph.resolve(lengths, 0);
+            let node = &graph.nodes[sums.index()];
+            if node.leaf || levels(&node.node).is_none() {
+                break;
+            }
+            // The inner segments are the elements of the outer ones.
+            let [outer, inner] = [0, 1].map(|k| node.inputs[k]);
+            if self.rates.is_unfused(sums, 1) || self.elements(outer) != self.class(inner) {
+                return None;
+            }
+            (lengths, nested) = (inner, true);
+        }
+        nested.then(|| {
+            self.rates.innermost.insert(id, lengths);
+            lengths
+        })
     }
 }

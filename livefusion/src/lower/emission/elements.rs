@@ -143,13 +143,17 @@ impl Emission<'_> {
     }
 
     /// Reads a column's current element from an array, at the counter of a rate.
-    pub fn read_here(&mut self, column: InputColumn, array: Var, point: Point, name: &str) {
+    pub fn read_here(
+        &mut self,
+        column: InputColumn,
+        array: Var,
+        point: Point,
+        name: &str,
+    ) -> Lower {
         let comb = self.comb_at(column.field.0, point);
-        let index = self.index_of(column, point.rate);
-        let elt = self.scalar(name, comb, self.program.ty(array).elem());
-        let read = StmtKind::ReadArray(elt, array, index);
-        self.push(comb, Section::Body, read);
-        self.values.set_column(column, point, elt.into());
+        let index = self.index_of(column, point.rate)?;
+        self.read_at((column, array), (comb, index), point, name);
+        Ok(())
     }
 
     /// Writes a field to an array, element by element.
@@ -173,7 +177,7 @@ impl Emission<'_> {
             reversed,
             ..field.into()
         };
-        let index = self.index_of(column, point.rate);
+        let index = self.index_of(column, point.rate)?;
         let known = self.values.made.get(&field).copied();
         let ty = Type::Array(self.program.atom_ty(elt));
         let out = known.unwrap_or_else(|| self.var("out", comb, ty));
@@ -250,9 +254,15 @@ impl Emission<'_> {
     }
 
     /// Reads a field that an earlier pass has kept.
-    pub fn reread(&mut self, field: FieldRef, point: Point) -> Lower {
-        let array = self.made(field)?;
-        self.read_here(field.into(), array, point, "reread");
+    pub fn reread(&mut self, column: InputColumn, point: Point) -> Lower {
+        let array = self.made(column.field)?;
+        let place = InputColumn {
+            reversed: column.reversed != self.scope.runs_against(column.field.0),
+            ..column
+        };
+        let comb = self.comb_at(column.field.0, point);
+        let index = self.index_of(place, point.rate)?;
+        self.read_at((column, array), (comb, index), point, "reread");
         Ok(())
     }
 
@@ -260,7 +270,13 @@ impl Emission<'_> {
     ///
     /// The buffer holds one element or one segment. A value of a subrate or a pass is not visible
     /// elsewhere.
-    pub fn contract(&mut self, field: FieldRef, over: Over, (from, to): (Point, Point)) -> Lower {
+    pub fn contract(
+        &mut self,
+        column: InputColumn,
+        over: Over,
+        (from, to): (Point, Point),
+    ) -> Lower {
+        let field = column.field;
         let elt = self.elt(field, from)?;
         let ty = self.program.atom_ty(elt);
         let buffer = match self.values.contracted.get(&(field, over, from)) {
@@ -282,12 +298,26 @@ impl Emission<'_> {
             }
         };
         let comb = self.comb_at(field.0, to);
-        let index = self.index_over(over, to.rate)?;
-        let contracted = self.scalar("contracted", comb, ty);
-        let read = StmtKind::ReadArray(contracted, buffer, index);
-        self.push(comb, Section::Body, read);
-        self.values.set_column(field.into(), to, contracted.into());
+        let index = match column.reversed {
+            true => self.within_reversed(to.rate)?,
+            false => self.index_over(over, to.rate)?,
+        };
+        self.read_at((column, buffer), (comb, index), to, "contracted");
         Ok(())
+    }
+
+    /// Reads a column's element from an array at an index.
+    fn read_at(
+        &mut self,
+        (column, array): (InputColumn, Var),
+        (comb, index): (CombId, Atom),
+        point: Point,
+        name: &str,
+    ) {
+        let elt = self.scalar(name, comb, self.program.ty(array).elem());
+        let read = StmtKind::ReadArray(elt, array, index);
+        self.push(comb, Section::Body, read);
+        self.values.set_column(column, point, elt.into());
     }
 
     /// The index into a scratch buffer, in a rate's current iteration.

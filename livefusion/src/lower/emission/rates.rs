@@ -203,22 +203,48 @@ impl Emission<'_> {
     /// Returns the index of a column's element in a rate's current iteration.
     ///
     /// A reversed column is indexed from the end.
-    pub fn index_of(&mut self, column: InputColumn, rate: RateId) -> Atom {
+    pub fn index_of(&mut self, column: InputColumn, rate: RateId) -> Lower<Atom> {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
         let (Some(bound), true) = (bound, column.reversed) else {
-            return self.position(self.scope.class_of(column), rate);
+            return Ok(self.position(self.scope.class_of(column), rate));
         };
         if let Some(known) = self.values.reversed.get(&rate) {
-            return *known;
+            return Ok(*known);
         }
         let comb = self.values.openers[rate.index()];
         let one = Const::u64(1).into();
-        let last = self.emit(comb, Section::Init, "last", Op::Sub, &[bound, one]);
+        let index = match self.program.rate(rate).kind {
+            RateKind::Nested { .. } => {
+                // The segment's beginning and the index within it, from the end.
+                let size = self.size_of_segment(rate)?;
+                let first = self.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
+                let within = self.within_reversed(rate)?;
+                self.emit(comb, Section::Body, "rix", Op::Add, &[first.into(), within])
+            }
+            _ => {
+                let last = self.emit(comb, Section::Init, "last", Op::Sub, &[bound, one]);
+                let args = [last.into(), self.index(rate).into()];
+                self.emit(comb, Section::Body, "rix", Op::Sub, &args)
+            }
+        };
+        self.values.reversed.insert(rate, index.into());
+        Ok(index.into())
+    }
+
+    /// Returns a nested rate's index within its segment, counted from the end.
+    ///
+    /// It is the last element's index in the first iteration, and 0 in the last one.
+    pub fn within_reversed(&mut self, rate: RateId) -> Lower<Atom> {
+        let rate = self.placed.tree.loop_rate(rate);
+        let end = self.program.rate(rate).kind.bound().ok_or_else(no_root)?;
+        let comb = self.values.openers[rate.index()];
+        let one = Const::u64(1).into();
+        let last = self.emit(comb, Section::Nest, "last", Op::Sub, &[end, one]);
         let args = [last.into(), self.index(rate).into()];
-        let index = self.emit(comb, Section::Body, "rix", Op::Sub, &args).into();
-        self.values.reversed.insert(rate, index);
-        index
+        Ok(self
+            .emit(comb, Section::Body, "back", Op::Sub, &args)
+            .into())
     }
 
     /// Adds the count of a subrate.

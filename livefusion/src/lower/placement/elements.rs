@@ -35,8 +35,8 @@ impl Placer<'_> {
             if let Some((cursor, inside)) = self.delivered_by(column, point) {
                 break self.deliver(column, cursor, inside)?;
             }
-            if self.known(&column).is_some() && self.scope.is_made_once(id) {
-                break self.reread(column.field, point)?;
+            if self.known(&column.field.into()).is_some() && self.scope.is_made_once(id) {
+                break self.reread(column, point)?;
             }
             if self.scope.is_in_memory(id) {
                 let class = column.unfused_at.or(self.scope.plan.rates.output(id));
@@ -125,6 +125,17 @@ impl Placer<'_> {
         needs
     }
 
+    /// Returns the program point behind the pass that makes a reversed column.
+    ///
+    /// A later pass over the segment reads such a column from the end. None for other columns.
+    pub fn behind_pass(&mut self, column: InputColumn) -> Option<Point> {
+        let made = column.reversed && self.scope.is_made_once(column.field.0);
+        let at = *self.known(&column.field.into()).filter(|_| made)?.first()?;
+        let tree = &mut self.placed.tree;
+        let pass = tree.child_point(tree.loop_rate(at.rate))?;
+        Some(tree.stage(pass.rate, pass.position + 1))
+    }
+
     /// Keeps a field in memory, element by element.
     ///
     /// Returns the program point of the write.
@@ -202,7 +213,8 @@ impl Placer<'_> {
     /// In general it goes through an array in memory. An element of an earlier subrate in the same
     /// iteration goes through a buffer of one element. An element of the same segment goes through
     /// a buffer of one segment.
-    fn reread(&mut self, field: FieldRef, at: Point) -> Lower<Point> {
+    fn reread(&mut self, column: InputColumn, at: Point) -> Lower<Point> {
+        let field = column.field;
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
         let made = self.known(&field.into()).and_then(|k| k.first().copied());
@@ -221,14 +233,14 @@ impl Placer<'_> {
             Some(over) => {
                 let from = self.placed.tree.stage(made.rate, made.position);
                 self.elt(field, from)?;
-                self.act(field.0, Act::Contract(field.1, over, from, point));
+                self.act(field.0, Act::Contract(column, over, from, point));
             }
             None => {
                 self.keep(field)?;
-                self.act(field.0, Act::Reread(field.1, point));
+                self.act(field.0, Act::Reread(column, point));
             }
         }
-        self.know(field.into(), point);
+        self.know(column, point);
         Ok(point)
     }
 

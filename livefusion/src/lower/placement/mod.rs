@@ -84,10 +84,10 @@ pub enum Act {
     /// Allocates memory for a field that several phases write. The capacity is the sum over the
     /// phases. Each phase is limited by its own takes, and the sum by the last list.
     Memory(u32, Vec<(Capacity, Vec<NodeId>)>, Vec<NodeId>),
-    /// Reads a kept field again, in a later pass.
-    Reread(u32, Point),
-    /// Passes a field's element through scratch memory, from its definition to a later use.
-    Contract(u32, Over, Point, Point),
+    /// Reads a kept column again, in a later pass.
+    Reread(InputColumn, Point),
+    /// Passes a column's element through scratch memory, from its definition to a later use.
+    Contract(InputColumn, Over, Point, Point),
     /// Delivers a cursor's element to later program points.
     Deliver(Delivery),
     /// Checks that a zip's inputs end together, including arrays in memory of these lengths. A

@@ -234,15 +234,15 @@ impl Show<'_> {
                     .collect();
                 format!("{field} has capacity: {}", all.join(", or "))
             }
-            Act::Reread(field, point) => {
+            Act::Reread(column, point) => {
                 format!(
                     "{} is read again at {}",
-                    self.field((id, *field)),
+                    self.column(*column),
                     self.point(*point)
                 )
             }
-            Act::Contract(field, over, from, to) => {
-                let field = self.field((id, *field));
+            Act::Contract(column, over, from, to) => {
+                let field = self.column(*column);
                 let (from, to) = (self.point(*from), self.point(*to));
                 match over {
                     Over::Iteration => format!("{field} is contracted, from {from} to {to}"),

@@ -144,6 +144,7 @@ impl Writer<'_, '_, '_> {
 
     pub(super) fn segment(&mut self, kind: &StmtKind) {
         let StmtKind::Segment {
+            counter,
             from,
             to,
             step,
@@ -172,6 +173,7 @@ impl Writer<'_, '_, '_> {
             self.enter_segment((*step, *single_trip), begins, capacities);
             if self.segment.is_none() && self.is_carried(begins) {
                 self.fetch_ahead(begins, capacities);
+                self.fetch_from_ends(*counter, body);
             }
         }
         // In a dry run it does no more than to fit.
@@ -380,6 +382,45 @@ impl Writer<'_, '_, '_> {
             let size = crate::facts::elem(self.unit.program, *array).size();
             let (data, at) = (self.unit.array(*array), self.operand(*at));
             let line = format!("lf_ahead((u64){data} + {at} * {size}ul);");
+            self.unit.line(line);
+        }
+    }
+
+    /// Arrays that segments read from their ends are brought nearer: processors see no direction in lines that go
+    /// down within segments and up from one to the next.
+    fn fetch_from_ends(&mut self, counter: Value, body: &[Stmt]) {
+        let mut falls: FxHashSet<Value> = FxHashSet::default();
+        let mut arrays: Vec<Var> = Vec::new();
+        for s in body {
+            match &s.kind {
+                StmtKind::Let { to, op, args } => {
+                    let falling = |a: &Operand| a.value().is_some_and(|v| falls.contains(&v));
+                    let is_falling = match op {
+                        Op::Sub => args[1] == counter.into(),
+                        Op::Add => args.iter().any(falling),
+                        _ => false,
+                    };
+                    falls.extend(is_falling.then_some(*to));
+                }
+                StmtKind::Gather { array, at, .. } => {
+                    let given = self.unit.program.params.iter().any(|p| p.var == *array);
+                    let falling = at.value().is_some_and(|v| falls.contains(&v));
+                    arrays.extend((given && falling && !arrays.contains(array)).then_some(*array));
+                }
+                _ => {}
+            }
+        }
+        for array in arrays {
+            self.unit.helpers.require("lf_ahead_of_all", || {
+                format!(
+                    "static inline void lf_ahead_of_all(u64 at, u64 size) {{\n  \
+                     for (u64 k = 0; k < size && k < {AHEAD}; k += 64)\n    \
+                     __builtin_prefetch((const void *)(at + {AHEAD} + k));\n}}\n"
+                )
+            });
+            let size = crate::facts::elem(self.unit.program, array).size();
+            let data = self.unit.array(array);
+            let line = format!("lf_ahead_of_all((u64){data} + first * {size}ul, size * {size}ul);");
             self.unit.line(line);
         }
     }
