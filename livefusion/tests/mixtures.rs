@@ -178,3 +178,28 @@ fn aggregates_may_start_from_what_was_computed() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn exclusive_scans_of_scans_beside_a_histogram_have_their_elements() -> Result<()> {
+    for n in [4usize, 70, 3000] {
+        let xs = Array::from((0..n).map(|i| (i % 5 > 3) as u8).collect::<Vec<_>>());
+        let ys = Array::from((0..n).map(|i| i as i64 % 3).collect::<Vec<_>>());
+        let edges = Array::from(vec![0.0, 0.5, 1.0, 2.0]);
+        for engine in all_engines() {
+            let both = xs.zip(&ys);
+            let counts = xs.map(|x| x.cast::<f64>()).histogram(&edges);
+            let inner = both.scan_exclusive((127u8, 4i64), |(a, b), (c, d)| (a * c, b | d));
+            let outer = inner.scan_exclusive((255u8, 18i64), |(a, b), (c, d)| (a * c, b & d));
+            let (outer, counts) = (&outer, &counts).force_with(&engine)?;
+            let (mut a, mut b, mut expected) = ((127u8, 4i64), (255u8, 18i64), Vec::new());
+            for (x, y) in xs.to_vec()?.into_iter().zip(ys.to_vec()?) {
+                expected.push(b);
+                b = (b.0.wrapping_mul(a.0), b.1 & a.1);
+                a = (a.0.wrapping_mul(x), a.1 | y);
+            }
+            assert_eq!(outer.to_vec()?, expected, "{engine:?}");
+            assert_eq!(counts.to_vec()?.iter().sum::<u64>(), n as u64);
+        }
+    }
+    Ok(())
+}

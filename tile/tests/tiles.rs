@@ -239,3 +239,8 @@ fn an_extremum_of_each_row_in_one_lane() {
         "{maxima}"
     );
 }
+
+#[test]
+fn exclusive_scans_of_exclusive_scans() {
+    golden("scans_of_scans");
+}

@@ -166,8 +166,15 @@ impl<'a> CarriedUses<'a> {
     }
 
     /// Tells whether the other operand of a running sum is independent of the variable. In its sub
-    /// rate, it must also be available before the variable's first use.
+    /// rate, it must also be available before the variable's first use. The old value of another
+    /// carried variable is not: its lanes follow from that variable's own elements.
     fn runs(&self, inner_loop: &InnerLoop, (v, sub): (Var, Option<usize>), joined: Atom) -> bool {
+        if joined
+            .var()
+            .is_some_and(|v| inner_loop.carried.contains(&v))
+        {
+            return false;
+        }
         let Some((first, subs)) = self.readers.get(&v) else {
             return false;
         };

@@ -60,6 +60,7 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
         ),
         case("running", vec![Data::F64(numbers.floats(n)), f(0.25)]),
         case("delay", vec![Data::I64(numbers.ints(n)), i(-7)]),
+        case("scans_of_scans", vec![Data::I64(numbers.ints(n)), i(3)]),
         case("prefixes", vec![Data::F64(numbers.floats(n)), f(0.5), i(3)]),
         case(
             "narrow_prefixes",
