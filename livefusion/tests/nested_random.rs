@@ -215,19 +215,24 @@ fn check(
     } else {
         Segmented::from_vecs(rows.to_vec())
     };
-    let (made, sums, counts) = in_blocks(blocks, || {
+    let (made, turned, sums, counts) = in_blocks(blocks, || {
         all.map_segments(|row| {
             let made = delayed(&row, &invariant, steps);
             let (sum, len) = (made.sum(), made.len());
-            (made, sum, len)
+            // A running sum from the end, beside a value of the segment.
+            let first = row.len();
+            let running = made.scan(0, |a, b| a + b).reverse();
+            let turned = running.map(|x| x * 3 + first.value().cast::<i64>());
+            (made, turned, sum, len)
         })
     });
-    let result = (made.lengths(), made.data(), &sums, &counts).force_with(engine);
+    let result = (made.lengths(), made.data(), turned.data(), &sums, &counts).force_with(engine);
+    let given: Vec<usize> = rows.iter().map(Vec::len).collect();
     let expected: Option<Vec<Vec<i64>>> = each(rows, steps);
     let Some(expected) = expected else {
         return Ok(());
     };
-    let (lengths, data, sums, counts) = match result {
+    let (lengths, data, turned, sums, counts) = match result {
         Ok(results) => results,
         Err(e) => return Err(TestCaseError::fail(format!("{e}"))),
     };
@@ -237,6 +242,14 @@ fn check(
     prop_assert_eq!(&counts[..], &lens[..]);
     let totals: Vec<i64> = expected.iter().map(|r| r.iter().sum()).collect();
     prop_assert_eq!(&sums[..], &totals[..]);
+    let running = expected.iter().zip(given).flat_map(|(r, n)| {
+        let sums = r.iter().scan(0, |sum, x| {
+            *sum += x;
+            Some(*sum * 3 + n as i64)
+        });
+        sums.collect::<Vec<i64>>().into_iter().rev()
+    });
+    prop_assert_eq!(&turned[..], &running.collect::<Vec<i64>>()[..]);
     Ok(())
 }
 

@@ -117,6 +117,15 @@ impl BySegments {
     pub fn cut(self) -> bool {
         matches!(self, BySegments::Elements | BySegments::Each)
     }
+
+    /// Tells whether an input has an element for each segment.
+    pub fn is_of_segments(self, input: usize) -> bool {
+        match self {
+            BySegments::Never => false,
+            BySegments::Makes => true,
+            BySegments::Elements | BySegments::Each => input == 0,
+        }
+    }
 }
 
 /// Selects the class that a node defines for its consumers.

@@ -13,7 +13,7 @@
 //! index function does.
 
 use super::rates::{ClassKind, Rates, indexed_array};
-use crate::ast::{Body, BySegments, Kind, turned};
+use crate::ast::{Body, Kind, turned};
 use crate::sharing::{Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -138,13 +138,8 @@ impl Directions {
                 if rates.is_unfused(id, k) {
                     continue;
                 }
-                let facts = graph.node(id).kind.facts();
                 // Segments are visited from the first to the last, in each order of their elements.
-                let of_segments = match facts.by_segments {
-                    BySegments::Never => false,
-                    BySegments::Makes => true,
-                    BySegments::Elements | BySegments::Each => k == 0,
-                };
+                let of_segments = graph.node(id).kind.facts().by_segments.is_of_segments(k);
                 let makers = graph.fields(*input).into_iter().map(|f| f.0);
                 for maker in makers.filter(|n| *n != id && !graph.nodes[n.index()].leaf) {
                     match graph.node(id).kind {

@@ -154,8 +154,11 @@ impl<'g> LoopScope<'g> {
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> InputColumn {
         let used = self.plan.rates.consumed(self.graph, id, input, field);
         let made_once = self.is_made_once(used.field.0);
-        let reversed = match self.graph.node(id).kind {
-            Kind::ReverseS if input == 1 => {
+        let kind = &self.graph.node(id).kind;
+        let reversed = match kind {
+            // Segments are visited in order.
+            _ if kind.facts().by_segments.is_of_segments(input) => false,
+            Kind::ReverseS => {
                 self.runs_against(id) == (made_once && self.runs_against(used.field.0))
             }
             _ => self.runs_against(id) && !made_once,

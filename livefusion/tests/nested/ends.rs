@@ -148,3 +148,12 @@ fn ends_of_segments__in_nested_closures__are_read_at_their_indices() -> Result<(
     }
     Ok(())
 }
+
+#[test]
+fn running_sums_from_the_end__value_of_the_segment__is_that_of_its_own() {
+    each_engine(&ints(), |r| {
+        let n = r.len();
+        let running = r.scan(0, |a, b| a + b).reverse();
+        running.map(|x| x * 3 + n.value().cast::<i64>())
+    });
+}
