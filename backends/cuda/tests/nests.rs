@@ -68,6 +68,8 @@ const FORMS: &[(&str, &str)] = &[
     ("transpose", UNIFORM),
     ("chunkable_contracted", PASSES),
     ("chunkable_contracted_and_summed", PASSES),
+    ("chunkable_from_elsewhere", UNIFORM),
+    ("chunkable_from_ends", UNIFORM),
     ("chunkable_indices", PASSES),
     ("chunkable_normalise", PASSES),
     ("chunkable_rows_of_rows", UNIFORM),

@@ -420,8 +420,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "accumulators of segments go on with the next segment",
         file: "lower/fold.rs",
-        sound: "e.push(self.comb, Section::Nest, StmtKind::Carry(v, start));",
-        faulty: "e.push(self.comb, Section::Init, StmtKind::Carry(v, start));",
+        sound: "e.push(self.starts, Section::Nest, StmtKind::Carry(v, start));",
+        faulty: "e.push(self.starts, Section::Init, StmtKind::Carry(v, start));",
     },
     Fault {
         what: "lengths of segments are not checked",
