@@ -202,3 +202,32 @@ fn traps_in_nested_closures__outer_row() {
         cube().map_rows(|r| r.map(|x| 10 / (x - 13)))
     });
 }
+
+#[test]
+fn traps_in_late_loops__the_element_of_the_late_array() {
+    let xs = || Array::from(vec![1i64, 2, 3, 0]);
+    let last = || xs().scan(0, |_, b| b);
+    let others = |ys: [i64; 3]| Array::from(ys.to_vec());
+    fails_at(None, Some(2), || {
+        last()
+            .drop(1)
+            .zip_with(&others([1, 2, 3]), |x, y| 10 / x + y)
+    });
+    fails_at(None, Some(1), || {
+        last()
+            .drop(1)
+            .zip_with(&others([1, 0, 3]), |x, y| 10 / y + x)
+    });
+    fails_at(None, Some(1), || {
+        let two = Array::from(vec![1i64, 2]);
+        last().drop(2).zip_with(&two, |x, y| 10 / x + y)
+    });
+    fails_at(None, Some(2), || {
+        last().drop(1).zip_with(&last().take(3), |x, y| 10 / x + y)
+    });
+    // Before the first steps are left out.
+    fails_at(None, Some(3), || {
+        let quotients = xs().map(|x| 10 / x).scan(0, |_, b| b);
+        quotients.drop(1).zip_with(&others([1, 2, 3]), |x, y| x + y)
+    });
+}

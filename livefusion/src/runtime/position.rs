@@ -10,6 +10,7 @@ use crate::lower::Lowered;
 use livefusion_backend::{Buffer, TrapNest, TrapReport};
 use loop_lang::Loop;
 use loop_lang::ir::{Place, RateId, RateKind, Section, StmtKind};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Locates a trap.
@@ -44,9 +45,15 @@ pub fn of(lowered: &Lowered, b: &Bindings<'_>, report: &TrapReport) -> TrapPosit
         report,
         own,
     };
-    match b.nodes.get(*id).rows.as_deref() {
+    let node = b.nodes.get(*id);
+    match node.rows.as_deref() {
         Some(rows) => nest.in_closure(rows).unwrap_or_default(),
-        None => nest.outside(b.nodes.get(*id)),
+        None => {
+            let found = nest.outside(node);
+            let element = |at: u64| at.checked_sub(nest.late_steps(node));
+            let element = found.element.and_then(element);
+            TrapPosition { element, ..found }
+        }
     }
 }
 
@@ -137,6 +144,25 @@ impl<'a> Nest<'a> {
                 }
             }
         }
+    }
+
+    /// The number of steps before the first element of a node, if this loop makes it late.
+    fn late_steps(&self, node: &Node) -> u64 {
+        let mut combs = self.lowered.combs.iter().map(|id| self.b.nodes.get(*id));
+        let Some(late) = combs.find_map(|n| n.late()) else {
+            return 0;
+        };
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![node];
+        while let Some(node) = stack.pop() {
+            if node.late().is_some() {
+                return late.by;
+            }
+            if !node.is_leaf() && seen.insert(std::ptr::from_ref(node)) {
+                stack.extend(node.inputs.iter().map(|n| &**n));
+            }
+        }
+        0
     }
 
     /// The lengths of the rows whose elements the innermost rate passes over.
