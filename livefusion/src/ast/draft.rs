@@ -293,7 +293,7 @@ impl Draft {
         } = self;
         let len = if rank == 0 { None } else { len };
         let shape = shape.filter(|_| rank > 1);
-        // What is in step with a late array is late, too.
+        // An array in step with a late one is late, too.
         let as_long = match kind.facts().length {
             AsLong::Inputs => inputs.iter().find(|i| i.late().is_some()),
             AsLong::Input(k) => inputs.get(k).filter(|i| i.late().is_some()),

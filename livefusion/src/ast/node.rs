@@ -65,7 +65,7 @@ pub enum StreamPart {
     Late(Late),
 }
 
-/// Describes an array whose elements come some steps later than those of others of its loop.
+/// Describes an array that its loop makes some steps later than others.
 #[derive(Clone, Debug)]
 pub struct Late {
     /// The array whose length is that of the loop, less the steps that are added.

@@ -50,7 +50,7 @@ pub fn keeps_last(program: &Loop, group: GroupId, elems: &[Atom]) -> bool {
 /// Tells whether a function returns its right operands if they are these elements.
 fn keeps_right(join: &Function, elems: &[Atom]) -> bool {
     let right = &join.params[join.params.len() / 2..];
-    let mut known = Known::default();
+    let mut known = KnownValues::default();
     for (param, elem) in right.iter().zip(elems) {
         if let Atom::Const(_) = elem {
             known.0.insert(*param, *elem);
@@ -61,11 +61,11 @@ fn keeps_right(join: &Function, elems: &[Atom]) -> bool {
     results.all(|(result, param)| known.value(*result) == known.value(Atom::Var(*param)))
 }
 
-/// Known values of a function's variables: other variables, or literals.
+/// Values of a function's variables: other variables, or literals.
 #[derive(Default)]
-struct Known(FxHashMap<Var, Atom>);
+struct KnownValues(FxHashMap<Var, Atom>);
 
-impl Known {
+impl KnownValues {
     fn value(&self, a: Atom) -> Atom {
         match a {
             Atom::Var(v) => self.0.get(&v).copied().unwrap_or(a),
