@@ -196,8 +196,8 @@ impl Origins<'_> {
         match &stmt.kind {
             StmtKind::ScatterArray { arrays, index, .. } => {
                 let apart = |a: &Var| made(a) && self.is_written_once(*a);
-                let apart = arrays.iter().all(apart) && self.is_shifted(*index, rate);
-                (!apart).then_some(Reason::Scatter)
+                let is_apart = self.is_shifted(*index, rate) && arrays.iter().all(apart);
+                (!is_apart).then_some(Reason::Scatter)
             }
             StmtKind::WriteArray(a, ..) if self.scratch.contains(a) => {
                 early.contains(&place).then_some(Reason::Reread)

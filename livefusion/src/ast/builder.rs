@@ -316,8 +316,8 @@ impl Builder {
     /// Keeps the elements whose tag is true.
     pub fn pack(self, data: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
         let both = [data.clone(), tags.clone()];
-        let both = self.all_late(&both).unwrap_or(both.to_vec());
-        let mut d = Draft::new(self, all(&both));
+        let late = self.all_late(&both);
+        let mut d = Draft::new(self, all(late.as_deref().unwrap_or(&both)));
         d.arrays();
         d.in_step();
         d.len = None;

@@ -38,10 +38,17 @@ thread_local! {
 impl BlockBytes {
     /// Builds a graph with these limits.
     pub fn with<T>(self, build: impl FnOnce() -> T) -> T {
-        let before = BYTES.replace(self);
-        let built = build();
-        BYTES.set(before);
-        built
+        let _before = Restored(BYTES.replace(self));
+        build()
+    }
+}
+
+/// Sets earlier limits again, also after a panic.
+struct Restored(BlockBytes);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        BYTES.set(self.0);
     }
 }
 
@@ -122,14 +129,14 @@ impl Lift {
         }));
         let mut next = vec![behind.clone()];
         for (c, old) in held.iter().zip(&trace.state[1..]) {
-            let (begin, new) = match c.form {
+            let (new, length) = match c.form {
                 StateForm::Fixed => {
                     let new = block.rows_of(b, &of.inputs[c.k]);
-                    let length = Axis::of_rows(&new.lengths);
-                    (of_rows(b, &first, length), new.data)
+                    (new.data, Axis::of_rows(&new.lengths))
                 }
-                _ => (first.clone(), block.each_of(b, &of.inputs[c.k])),
+                _ => (block.each_of(b, &of.inputs[c.k]), None),
             };
+            let begin = of_rows(b, &first, length);
             let at = b.generate(Len::Delayed(b.len(&new)), from(&begin, |_, at| vec![at]));
             next.push(b.scatter_within(old, &at, &new, None));
         }
@@ -208,9 +215,11 @@ fn regroups(of: &ArrayLoop) -> bool {
     false
 }
 
-/// The number of elements of rows of this length.
+/// The number of elements of rows of this length. Without a length, each row has one.
 fn of_rows(b: Builder, rows: &Arc<Node>, length: Option<Axis>) -> Arc<Node> {
-    let length = length.unwrap_or_else(|| Axis::from(1));
+    let Some(length) = length else {
+        return rows.clone();
+    };
     b.compute(combined(&[rows, length.node()], |b, rows, length| {
         b.op(Op::Mul, &[rows, length])
     }))

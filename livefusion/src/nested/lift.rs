@@ -418,7 +418,19 @@ fn by_index(node: &Node) -> Option<Arc<Node>> {
 
 /// Whether an array is a scan, or is computed from one element by element.
 fn is_scanned(node: &Arc<Node>) -> bool {
-    let facts = node.kind.facts();
-    let inputs = || facts.in_step() && node.inputs.iter().any(is_scanned);
-    node.comes_in_order() && (facts.scans || inputs())
+    let mut seen: FxHashSet<Name> = FxHashSet::default();
+    let mut stack = vec![node];
+    while let Some(node) = stack.pop() {
+        if !node.comes_in_order() || !seen.insert(Arc::as_ptr(node)) {
+            continue;
+        }
+        let facts = node.kind.facts();
+        if facts.scans {
+            return true;
+        }
+        if facts.in_step() {
+            stack.extend(&node.inputs);
+        }
+    }
+    false
 }

@@ -17,7 +17,7 @@
 //! | `ends` | `take` and `take_while`, without traps after the end |
 //! | `loops` | loops over arrays, whose steps all segments take together |
 //! | `stopping` | loops over arrays whose segments stop at different steps |
-//! | `blocks` | loops over arrays on blocks of segments, whose states stay in the caches |
+//! | `blocks` | loops over arrays on blocks of rows, whose states stay in the caches |
 //! | `merge` | streams that advance independently |
 //! | `stream` | elementwise code before an early exit, as one guarded scan |
 

@@ -66,3 +66,17 @@ fn ten_thousand_steps() {
     });
     drop(deep);
 }
+
+/// Each step uses both arrays of the one before, so there are very many ways to the filter.
+#[test]
+fn reverse_of_arrays_with_many_uses__is_found_in_one_walk() {
+    each_engine(&ints(), |r| {
+        let kept = r.filter(|x| x.gt(0));
+        let (mut x, mut y) = (kept.map(|x| x + 1), kept);
+        for _ in 0..40 {
+            let next = x.zip_with(&y, |x, y| (x + y) % 101);
+            (y, x) = (x.zip_with(&y, |x, y| (x - y) % 97), next);
+        }
+        x.reverse().zip_with(&y.reverse(), |x, y| x - y)
+    });
+}
