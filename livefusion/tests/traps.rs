@@ -1,5 +1,6 @@
 //! Errors within closures on rows and segments: the row, and the element in it.
 
+use livefusion::nested::BlockBytes;
 use livefusion::prelude::*;
 use livefusion::runtime::EngineBuilder;
 use livefusion::{Elt, Error};
@@ -123,6 +124,21 @@ fn traps_in_loops_over_arrays__rows_in_lockstep__row_and_element() {
             segments().map_segments(looped).data().clone()
         });
     }
+    // Blocks of rows name the row among all.
+    let blocks = BlockBytes {
+        all: 0,
+        block: 5_000,
+    };
+    fails_at(Some(211), Some(77), || {
+        blocks.with(|| matrix().map_rows(|r| iterate_n(5, &r, |r| shared(&r))))
+    });
+    fails_at(Some(211), Some(77), || {
+        let rows = |r: Array<i64>| {
+            let more = |(_, n): (Array<i64>, Array<u64, Ix0>)| n.map(|n| n.lt(6));
+            iterate_while((&r, 0u64), more, |(r, n)| (shared(&r), n + 1)).0
+        };
+        blocks.with(|| matrix().map_rows(rows))
+    });
     // Rows that stop apart. Those of even numbers take no step.
     let going = |r: Array<i64>| {
         let more = |r: Array<i64>| r.first().eq(2);

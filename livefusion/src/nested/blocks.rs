@@ -1,7 +1,7 @@
 //! Loops over arrays on blocks of rows: each block takes all steps before the next one.
 //!
 //! A step of all rows moves the whole state through memory. The state of a block stays in the
-//! caches. The results are those of [`Lift::together`] and [`Lift::stopping`].
+//! caches. The results are those of [`Lift::together`].
 
 use super::lift::{ChosenRows, Lift, Lifted, rows};
 use super::loops::{LoopForm, StateForm, around, held};
@@ -57,7 +57,8 @@ const STEPS: u64 = 4;
 
 impl Lift {
     /// The number of rows of a block, if a loop gains by blocks. It takes several steps, its state
-    /// has a known size that exceeds the caches, and blocks change no bits.
+    /// has a known size that exceeds the caches, and blocks change no bits. Errors name the row of
+    /// a block, but not of some rows of a block, so all rows take their steps together.
     pub(super) fn block_of(&self, of: &ArrayLoop, form: &LoopForm) -> Option<u64> {
         let takes_few = match &of.ends {
             Ends::After(n) => match n.value.get() {
@@ -67,7 +68,12 @@ impl Lift {
             Ends::Unless(_) => of.is_side(),
         };
         let keep_lengths = form.forms.iter().all(|form| *form <= StateForm::Fixed);
-        if takes_few || !keep_lengths || self.chosen != ChosenRows::All || regroups(of) {
+        if takes_few
+            || form.stops_apart
+            || !keep_lengths
+            || self.chosen != ChosenRows::All
+            || regroups(of)
+        {
             return None;
         }
         let count = self.segments.known_len()?;
@@ -102,18 +108,24 @@ impl Lift {
         let b = Builder::at("blocks", of.loc);
         let mut held = held(of, form);
         held.retain(|c| c.changes);
-        let mut start = vec![b.constant(&[Const::u64(0)])];
+        let all = b.len(&self.segments);
+        // The numbers of a block's rows. They are in memory, for the places of errors.
+        let numbers = |first: &Arc<Node>| {
+            let here = b.compute(combined(&[&all, first], |b, all, first| {
+                let left = b.op(Op::Sub, &[all, first]);
+                let most = b.lit(Const::u64(count));
+                b.op(Op::Min, &[left, most])
+            }));
+            b.generate(Len::Delayed(here), from(first, |_, at| vec![at]))
+        };
+        let zero = b.constant(&[Const::u64(0)]);
+        let mut start = vec![zero.clone(), numbers(&zero)];
         for c in &held {
             start.extend(self.final_parts(b, *c, &of.start[c.k]));
         }
         let trace = StepTrace::begin(b, &start);
-        let (first, all) = (trace.state[0].clone(), b.len(&self.segments));
-        let here = b.compute(combined(&[&all, &first], |b, all, first| {
-            let left = b.op(Op::Sub, &[all, first]);
-            let most = b.lit(Const::u64(count));
-            b.op(Op::Min, &[left, most])
-        }));
-        let mut block = self.of_block(b, of, &first, &here);
+        let (first, here) = (trace.state[0].clone(), b.len(&trace.state[1]));
+        let mut block = self.of_block(b, of, (&first, &here), trace.state[1].clone());
         let ended = block.array_loop(of);
         self.forms = std::mem::take(&mut block.forms);
         if let Some(found) = self.forms.get(&Arc::as_ptr(of))
@@ -127,8 +139,8 @@ impl Lift {
         let behind = b.compute(combined(&[&first, &here], |b, first, here| {
             b.op(Op::Add, &[first, here])
         }));
-        let mut next = vec![behind.clone()];
-        for (c, old) in held.iter().zip(&trace.state[1..]) {
+        let mut next = vec![behind.clone(), numbers(&behind)];
+        for (c, old) in held.iter().zip(&trace.state[2..]) {
             let (new, length) = match c.form {
                 StateForm::Fixed => {
                     let new = block.rows_of(b, &of.inputs[c.k]);
@@ -140,24 +152,23 @@ impl Lift {
             let at = b.generate(Len::Delayed(b.len(&new)), from(&begin, |_, at| vec![at]));
             next.push(b.scatter_within(old, &at, &new, None));
         }
-        let [begins, goes_on] = [&start[0], &behind].map(|first| {
+        let [begins, goes_on] = [&zero, &behind].map(|first| {
             b.compute(combined(&[first, &all], |b, first, all| {
                 b.op(Op::Lt, &[first, all])
             }))
         });
         let ended = trace.ended(Ends::Unless(begins), &next, Some(goes_on));
-        Ok(self.finals(b, of, &held, &ended[1..]))
+        Ok(self.finals(b, of, &held, &ended[2..]))
     }
 
-    /// A lift onto the rows from `first` on, as many as `count`.
+    /// A lift onto the rows of these numbers: from `first` on, as many as `count`.
     fn of_block(
         &mut self,
         b: Builder,
         of: &Arc<ArrayLoop>,
-        first: &Arc<Node>,
-        count: &Arc<Node>,
+        (first, count): (&Arc<Node>, &Arc<Node>),
+        numbers: Arc<Node>,
     ) -> Lift {
-        let numbers = b.generate(Len::Delayed(count.clone()), from(first, |_, at| vec![at]));
         let some = |data: &Arc<Node>, first: &Arc<Node>, count: Arc<Node>| {
             let fields = 0..data.types.len() as u32;
             let body = from(first, |b, at| {

@@ -62,10 +62,10 @@ impl Lift {
         let b = Builder::at(of.name, of.loc);
         loop {
             let form = self.loop_form(of);
-            let ended = match (self.block_of(of, &form), form.stops_apart) {
-                (Some(rows), _) => self.in_blocks(of, &form, rows),
-                (None, false) => self.together(b, of, form),
-                (None, true) => self.stopping(b, of, form),
+            let ended = match self.block_of(of, &form) {
+                Some(rows) => self.in_blocks(of, &form, rows),
+                None if form.stops_apart => self.stopping(b, of, form),
+                None => self.together(b, of, form),
             };
             match ended {
                 Ok(ended) => return ended,

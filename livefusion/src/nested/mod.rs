@@ -193,8 +193,8 @@ impl<T: Elt> Segmented<T> {
     ///
     /// A known state of more than 32 MiB exceeds the caches. Its rows then take their steps in blocks
     /// of 1 MiB, one block after the other ([`explain`](crate::Force::explain) shows the loop
-    /// `blocks`). Such a step keeps the lengths of the rows, and has no float sums or scans: blocks
-    /// would group their terms in another way.
+    /// `blocks`). All rows then take equally many steps, which keep the lengths of the rows and have no
+    /// float sums or scans: blocks would group their terms in another way.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -23,8 +23,12 @@ fn loop_in_rows__large_state__block_by_block() {
     };
     let tested = || -> Rows {
         let (all, sums) = rows().map_segments(|(r, w)| {
-            let halved = |r: Array<i64>| r.map(|x| x / 2).reverse();
-            let r = iterate_while(&r, |r| (r.max() + &w).gt(20), halved);
+            let start = (&r, 0u64);
+            let (r, _) = iterate_while(
+                start,
+                |(_, n)| n.map(|n| n.lt(6)),
+                |(r, n)| (r.map(|x| x / 2 + &w).reverse(), n + 1),
+            );
             let sum = r.sum();
             (r, sum)
         });
@@ -43,7 +47,8 @@ fn loop_in_rows__large_state__block_by_block() {
             assert!(is_blocked(&by_block));
             assert_eq!(by_block.force_with(&engine).unwrap(), together);
         }
-        // Few steps, lengths that change, and sums that blocks would group in another way.
+        // Few steps, lengths that change, sums that blocks would group in another way, and rows that
+        // stop apart.
         let few = || m.map_rows(|r| iterate_n(3, &r, |r| r.scan(0, |a, b| a + b)).sum());
         let shorter = || m.map_rows(|r| iterate_n(5, &r, |r| r.take(r.len().map(|n| n - 1))).sum());
         let floats = || {
@@ -51,7 +56,11 @@ fn loop_in_rows__large_state__block_by_block() {
             let sums = m.map(|x| x.cast::<f64>()).map_rows(|r| scanned(r).sum());
             sums.map(|x| x.cast::<i64>())
         };
-        for looped in [&few as &dyn Fn() -> Array<i64>, &shorter, &floats] {
+        let apart = || {
+            let halved = |r: Array<i64>| r.map(|x| x / 2).reverse();
+            m.map_rows(|r| iterate_while(&r, |r| r.max().gt(20), halved).sum())
+        };
+        for looped in [&few as &dyn Fn() -> Array<i64>, &shorter, &floats, &apart] {
             let explained = blocks.with(looped).explain_with(&engine).unwrap();
             assert!(!explained.to_string().contains("blocks at"), "{explained}");
         }
