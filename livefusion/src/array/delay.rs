@@ -149,11 +149,14 @@ impl Late {
 /// It is as late as the latest of those that are late already, or else as their parts of streams
 /// need.
 fn lateness(arrays: &[Arc<Node>]) -> Option<Late> {
-    let made = arrays.iter().filter_map(|n| n.late().cloned());
     let mut parts = Vec::new();
     arrays
         .iter()
         .for_each(|n| parts_of(n, &mut { MOST_MAPS }, &mut parts));
+    // Most arrays are none of these.
+    if parts.is_empty() {
+        return None;
+    }
     let late = |of: &Arc<Node>, by: u64, padded: bool| Late {
         of: as_long(of).clone(),
         by,
@@ -167,7 +170,7 @@ fn lateness(arrays: &[Arc<Node>]) -> Option<Late> {
         _ => None,
     });
     let latest = |all: &mut dyn Iterator<Item = Late>| all.max_by_key(|late| late.by);
-    let mut made = made;
+    let mut made = arrays.iter().filter_map(|n| n.late().cloned());
     let mut needs = needs.filter(|late| (1..=MOST_LATE).contains(&late.by));
     latest(&mut made).or_else(|| latest(&mut needs))
 }

@@ -293,13 +293,8 @@ impl Draft {
         } = self;
         let len = if rank == 0 { None } else { len };
         let shape = shape.filter(|_| rank > 1);
-        // An array in step with a late one is late, too.
-        let as_long = match kind.facts().length {
-            AsLong::Inputs => inputs.iter().find(|i| i.late().is_some()),
-            AsLong::Input(k) => inputs.get(k).filter(|i| i.late().is_some()),
-            AsLong::Own | AsLong::Base => None,
-        };
-        let part = as_long.filter(|_| rank == 1);
+        let has_late = rank == 1 && inputs.iter().any(|i| i.late().is_some());
+        let part = has_late.then(|| late_input(&kind, &inputs)).flatten();
         let part = part.and_then(|i| i.part.clone());
         Arc::new(Node {
             name,
@@ -319,6 +314,16 @@ impl Draft {
             value: OnceLock::new(),
             forced: OnceLock::new(),
         })
+    }
+}
+
+/// The late input that a node of this kind is in step with. Then the node is late, too.
+fn late_input<'a>(kind: &Kind, inputs: &'a Inputs) -> Option<&'a Arc<Node>> {
+    let late = |i: &&Arc<Node>| i.late().is_some();
+    match kind.facts().length {
+        AsLong::Inputs => inputs.iter().find(late),
+        AsLong::Input(k) => inputs.get(k).filter(late),
+        AsLong::Own | AsLong::Base => None,
     }
 }
 
