@@ -98,6 +98,11 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
         if rng.chance(70) && legal(&region, &with).is_ok() {
             schedule = with;
         }
+        let rows = Decision::Rows(1 << (1 + rng.below(3)));
+        let with = schedule.clone().with(nest.outer.rate, rows);
+        if rng.chance(70) && legal(&region, &with).is_ok() {
+            schedule = with;
+        }
     }
     for zip in &region.zips().all {
         let elements = 1 << (2 + rng.below(7));

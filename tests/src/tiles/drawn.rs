@@ -294,6 +294,7 @@ fn name(d: &Decision) -> String {
         Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
         Decision::UnrollJam(_) => "unrolljam".to_string(),
+        Decision::Rows(_) => "rows".to_string(),
         Decision::Threads(threads) => format!("threads {}", threads.who),
         Decision::Teams(_) => "teams".to_string(),
     }

@@ -158,7 +158,7 @@ impl Lower<'_, '_> {
     }
 
     /// Registers for what vectors join and for lanes, as they are before the first turn.
-    fn start(&mut self, lanes: &[(GroupId, Var)]) {
+    pub(super) fn start(&mut self, lanes: &[(GroupId, Var)]) {
         let program = self.region.program;
         if self.lanes == 1 {
             for (_, v) in lanes {
@@ -210,7 +210,7 @@ impl Lower<'_, '_> {
     }
 
     /// What was in registers goes to where it belongs.
-    fn end(&mut self, lanes: &[(GroupId, Var)]) {
+    pub(super) fn end(&mut self, lanes: &[(GroupId, Var)]) {
         if self.lanes == 1 {
             return;
         }

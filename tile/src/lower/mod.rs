@@ -9,6 +9,7 @@
 //! | `goes` | whether vectors go on where the guard has exits |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
+//! | `rows` | rows side by side, each in a lane |
 //! | `unroll_jam` | one segment for several steps of a root |
 //! | `partition` | segments in three parts |
 //! | `capacities` | what must be there of the arrays that segments access |
@@ -45,6 +46,7 @@ mod nest;
 mod partition;
 mod recurrence;
 mod regions;
+mod rows;
 mod runs;
 mod scans;
 mod segment;
@@ -170,11 +172,35 @@ pub fn tiles(
     Ok(tiles)
 }
 
-/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of a step at a time
-/// comes last.
+/// The tiles of a rate with loops inside of its steps, in the order in which they are tried: that of rows side by side
+/// comes first, that of a step at a time last.
 ///
 /// Errors: decisions for the innermost loops in it that are not legal, a nest that tiles cannot say.
 pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+    let one_by_one = row_by_row(region, nest, schedule);
+    let Some(lanes) = schedule.rows(nest.outer.rate) else {
+        return one_by_one;
+    };
+    let mut lower = Lower::of(region, &nest.outer, schedule);
+    lower.lanes = lanes;
+    lower.write_rows(nest);
+    let mut tiles = vec![finish(lower.tile)?];
+    let aligned = tiles[0].entries.iter().filter_map(|entry| match entry {
+        Entry::Aligned(steps) | Entry::Whole(steps) => Some(*steps),
+        _ => None,
+    });
+    let steps = aligned.max().unwrap_or(1);
+    for mut tile in one_by_one.unwrap_or_default() {
+        // Rows are side by side again at the next multiple.
+        tile.entries.push(Entry::Before(steps));
+        tile.name += &format!("_{}", tiles.len());
+        tiles.push(tile);
+    }
+    Ok(tiles)
+}
+
+/// The tiles of a rate with loops inside of its steps, that take these step by step, or several with one segment.
+fn row_by_row(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
     for inner_loop in nest.inner_loops(region) {
         legal_in(region, schedule, inner_loop).map_err(NoTile::Illegal)?;
     }
@@ -306,6 +332,8 @@ struct Lower<'r, 'a> {
     regions: Vec<Operand>,
     /// Runs that are taken side by side.
     runs: Option<apart::Runs>,
+    /// Rows that are taken side by side.
+    rows: Option<rows::Rows>,
     /// Where a segment ends that has exits.
     stop: Option<Value>,
     /// What the lanes of a segment are joined onto.
@@ -392,6 +420,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             firsts: FxHashMap::default(),
             regions: Vec::new(),
             runs: None,
+            rows: None,
             stop: None,
             starts: FxHashMap::default(),
             buffers: FxHashMap::default(),

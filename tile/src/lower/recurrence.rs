@@ -276,11 +276,7 @@ impl Lower<'_, '_> {
             None => self.out.extend(links),
         }
         let body: Vec<Stmt> = self.body(outer);
-        let given = self.now.iter().filter(|(v, now)| {
-            let origin = now.value().map(|x| self.tile.value(x).origin);
-            origin == Some(Origin::Given(**v))
-        });
-        let given: Vec<(Var, Operand)> = given.map(|(v, now)| (*v, *now)).collect();
+        let given = self.given_now();
         (self.now, self.at, self.positions, self.subs, self.turn) = kept;
         self.now.extend(given);
         self.lanes = lanes;
@@ -302,8 +298,17 @@ impl Lower<'_, '_> {
         waiting.into_iter().map(register).collect()
     }
 
+    /// Scalars from outside that are known at this place.
+    pub(super) fn given_now(&self) -> Vec<(Var, Operand)> {
+        let given = self.now.iter().filter(|(v, now)| {
+            let origin = now.value().map(|x| self.tile.value(x).origin);
+            origin == Some(Origin::Given(**v))
+        });
+        given.map(|(v, now)| (*v, *now)).collect()
+    }
+
     /// A lane of what has several.
-    fn lane(&mut self, of: Operand, k: Value) -> Operand {
+    pub(super) fn lane(&mut self, of: Operand, k: Value) -> Operand {
         let shape = self.shape(of);
         if shape.is_scalar() {
             return of;

@@ -22,6 +22,9 @@ impl Lower<'_, '_> {
         };
         let keeps_last = keeps_last(program, g, elems);
         let mut elems: Vec<Operand> = elems.iter().map(|a| self.operand(*a)).collect();
+        if self.in_row() {
+            return self.scan_in_row(results, g, elems);
+        }
         if keeps_last {
             return self.delay(results, &group.vars, &elems);
         }

@@ -38,6 +38,12 @@ impl Lower<'_, '_> {
                 index,
                 values,
                 combine,
+            } if self.rows.is_some() => self.scatter_rows(arrays, *index, values, *combine),
+            LoopStmt::ScatterArray {
+                arrays,
+                index,
+                values,
+                combine,
             } => self.scatter(arrays, *index, values, *combine),
             LoopStmt::SortArrays(arrays, rows) => {
                 let arrays = arrays.iter().map(|a| self.region.owner(*a)).collect();
@@ -52,6 +58,7 @@ impl Lower<'_, '_> {
             LoopStmt::Carry(v, start) => {
                 let start = self.operand(*start);
                 match self.carried.get(v) {
+                    _ if self.rows.is_some() => self.start_row(*v, start),
                     Some(carried) if !self.is_local(*v) => self.set(*carried, start),
                     _ => self.start_local(*v, start),
                 }
@@ -74,7 +81,7 @@ impl Lower<'_, '_> {
     }
 
     fn let_op(&mut self, v: Var, op: Op, from: &[Atom]) {
-        if self.is_beyond(v) {
+        if self.is_beyond(v) || self.is_row_word(v, op, from) {
             return;
         }
         // What runs is next what its elements have come to.
@@ -147,7 +154,7 @@ impl Lower<'_, '_> {
 
     fn read(&mut self, v: Var, a: Var, index: Atom) {
         let array = self.region.owner(a);
-        if self.read_across(v, array, index) {
+        if self.read_across(v, array, index) || self.read_in_row(v, array, index) {
             return;
         }
         if let Some(proof) = self.proof(array, index)
@@ -236,6 +243,9 @@ impl Lower<'_, '_> {
     }
 
     fn assign(&mut self, v: Var, a: Atom) {
+        if self.in_row() {
+            return self.assign_in_row(v, a);
+        }
         let (role, mask) = (self.inner_loop.roles.get(&v).copied(), self.mask());
         if v == self.inner_loop.counter || self.fold_run(v, a) {
             return;

@@ -48,9 +48,11 @@ pub use role::Role;
 pub use streamed::Streamed;
 pub use zip::{Zip, Zips};
 
-use livefusion_backend::facts::Facts;
+use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
-use loop_lang::ir::{ParamKind, Place, RateId, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, ParamKind, Place, RateId, Stmt, StmtKind, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Const;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
@@ -154,6 +156,32 @@ impl<'a> Region<'a> {
         let mut nests = self.nests.iter();
         let nest = || nests.find(|n| n.outer.rate == rate).map(Inner::Nest);
         self.inner_loop(rate).map(Inner::InnerLoop).or_else(nest)
+    }
+
+    /// Returns the length of an inner loop, if it is the same in all iterations around it.
+    pub fn row_length(&self, inner: &InnerLoop) -> Option<Atom> {
+        if !self.program.rate(inner.rate).kind.is_uniform() {
+            return None;
+        }
+        let Atom::Var(bound) = inner.bound else {
+            return Some(inner.bound);
+        };
+        let (counter, mut length) = (Atom::Var(inner.counter), Some(inner.bound));
+        for around in &self.facts.blocks {
+            facts::each_stmt(&around.block.stmts, &mut |s| match &s.kind {
+                StmtKind::Let(v, Op::Add, of) if *v == bound && of[0] == counter => {
+                    length = Some(of[1]);
+                }
+                StmtKind::Let(v, Op::Add, of) if *v == bound && of[1] == counter => {
+                    length = Some(of[0]);
+                }
+                StmtKind::Let(v, Op::Copy, of) if *v == bound && of[0] == counter => {
+                    length = Some(Const::u64(0).into());
+                }
+                _ => {}
+            });
+        }
+        length
     }
 
     /// Returns the roots whose cursors only produce elements.

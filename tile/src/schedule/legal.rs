@@ -1,5 +1,6 @@
 //! Legality: whether decisions keep the Loop's meaning.
 
+mod rows;
 mod runs;
 mod vectors;
 
@@ -131,7 +132,7 @@ fn allows_in_parts(
             Err("what is behind buffers is written a part at a time".into())
         }
         (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time".into()),
-        (_, Decision::UnrollJam(_)) => {
+        (_, Decision::UnrollJam(_) | Decision::Rows(_)) => {
             Err("what runs through buffers has no segments in its steps".into())
         }
         (Some(part), _) => allows(&part.region, schedule, rate, decision),
@@ -172,6 +173,7 @@ pub(super) fn allows(
             None => Err("the rate is no innermost loop"),
         },
         Decision::UnrollJam(steps) => unroll_jam(region, rate, steps),
+        Decision::Rows(lanes) => rows::side_by_side(region, schedule, rate, lanes),
         Decision::Threads(_) | Decision::Teams(_) => {
             let refused = |why: Refusal| Cow::Owned(why.to_string());
             return threads::allows(region.program, rate, schedule.threads(rate)).map_err(refused);

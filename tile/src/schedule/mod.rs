@@ -88,6 +88,9 @@ pub enum Decision {
     /// Unroll-and-jam, for a root with one segment per step: this many steps share a segment where
     /// they share work.
     UnrollJam(u32),
+    /// For a root with inner loops of equal length: this many iterations execute side by side, one
+    /// per lane. Long inner loops still run one by one.
+    Rows(u32),
     /// For an innermost root that folds in runs: this many runs execute side by side, one per lane.
     /// Their results are combined in order.
     Runs(u32),
@@ -151,6 +154,7 @@ impl fmt::Display for Decision {
             Decision::FastMinMax => f.write_str("fastminmax"),
             Decision::Ask => f.write_str("ask"),
             Decision::UnrollJam(steps) => write!(f, "unrolljam {steps}"),
+            Decision::Rows(lanes) => write!(f, "rows {lanes}"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
             Decision::Threads(Threads { who, block, each }) => {
                 write!(f, "threads {who} block {block} each {each}")
@@ -213,6 +217,15 @@ impl Schedule {
     pub fn unroll_jam(&self, rate: RateId) -> Option<u32> {
         let of = |(r, d): &(RateId, Decision)| match d {
             Decision::UnrollJam(steps) if *r == rate => Some(*steps),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of)
+    }
+
+    /// Returns the number of a root's rows that execute side by side.
+    pub fn rows(&self, rate: RateId) -> Option<u32> {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Rows(lanes) if *r == rate => Some(*lanes),
             _ => None,
         };
         self.decisions.iter().find_map(of)

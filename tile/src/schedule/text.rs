@@ -81,7 +81,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `fastminmax`, `ask`, `stream N`, `partition`, `fission wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `fastminmax`, `ask`, `stream N`, `partition`, `fission wait N work N buffer N`, `buffer N`, `runs N`, `unrolljam N`, `rows N`, `threads WHO block N each N`, `teams N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -199,6 +199,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
         }),
         ["runs", lanes] => Some(Decision::Runs(lanes.parse().ok()?)),
         ["unrolljam", steps] => Some(Decision::UnrollJam(steps.parse().ok()?)),
+        ["rows", lanes] => Some(Decision::Rows(lanes.parse().ok()?)),
         ["threads", who, "block", block, "each", each] => Some(Decision::Threads(Threads {
             who: Who::ALL.into_iter().find(|w| w.name() == *who)?,
             block: block.parse().ok()?,

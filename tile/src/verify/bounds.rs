@@ -278,6 +278,15 @@ impl<'a> Walk<'_, 'a> {
             }
             _ if *unroll => self.faults.add("what is unrolled has no literal bounds"),
             _ if range && self.step.is_none() => self.over_the_range(*counter, *step, body),
+            (Operand::Const(from), to) if *step == 1 => {
+                let most = match self.place(*to) {
+                    Some(Place::Literal(_, end)) => Some(end.saturating_sub(1)),
+                    _ => None,
+                };
+                let most = most.filter(|most| from.bits <= *most);
+                self.know(*counter, most.map(|most| Place::Literal(from.bits, most)));
+                self.any_turns(&[body]);
+            }
             _ if *step == 1 => {
                 self.know(*counter, None);
                 self.any_turns(&[body]);
@@ -503,8 +512,10 @@ impl<'a> Walk<'_, 'a> {
         let (Some(first), Some(last), Ok(most)) = (less(low), last, i64::try_from(step)) else {
             return Err("it is beyond the steps that are taken at a time");
         };
+        // The counter goes up, so an index at the counter plus an offset is no array's before it.
+        let up = first >= 0 || matches!(place, Place::Counter(..));
         let within = match index.times(self.tile.counter) {
-            1 => first >= 0 && last < most,
+            1 => up && last < most,
             -1 => first > -most && last <= 0,
             _ => return Err("the entry's index does not go with the counter"),
         };

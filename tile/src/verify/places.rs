@@ -237,6 +237,7 @@ impl Walk<'_, '_> {
                 (self.place(*b) == Some(Place::Within(0, 0))).then_some(Place::Begin)
             }
             (Op::Mul, [a, b]) => self.product(*a, *b),
+            (Op::Min, [_, Operand::Const(c)]) => Some(Place::Literal(0, c.bits)),
             (Op::Sub, [a, b]) if self.begins(*b) => match self.place(*a) {
                 Some(Place::Counter(low, high)) => Some(Place::Along(low, high)),
                 _ => None,

@@ -6,9 +6,11 @@
 //! | --- | --- |
 //! | `start` | vectorisation when compile time matters |
 //! | `speed` | vectorisation when execution time matters |
+//! | `rows` | rows side by side |
 //! | `runs` | runs side by side, for either aim |
 //! | `vectors` | operations that vectorise well, and obstacles to vectorisation |
 
+mod rows;
 mod runs;
 mod speed;
 mod start;
@@ -24,6 +26,7 @@ use crate::threads::phases::Phases;
 use crate::threads::shape::Refusal;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
+use rows::rows_side_by_side;
 use runs::runs_side_by_side;
 use speed::{many_side_by_side, segments_side_by_side};
 use start::{LITTLE, block_by_block, side_by_side};
@@ -86,6 +89,7 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     }
     for nest in region.nests().iter().filter(|_| aim == Aim::Speed) {
         schedule = unroll_jammed(region, nest, &schedule).unwrap_or(schedule);
+        schedule = rows_side_by_side(region, nest, target, &schedule).unwrap_or(schedule);
     }
     for zip in &region.zips().all {
         schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
