@@ -13,7 +13,7 @@ use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
 use livefusion_tests::check::{agree, check_all, run};
-use livefusion_tests::loops::{self, Ended, chained, nested, plain, random, rows, zipped};
+use livefusion_tests::loops::{self, Ended, chained, nested, plain, random, rows, short, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
@@ -208,6 +208,23 @@ fn loops_over_rows() {
     println!("{taken} steps, {drawn:#?}");
     let word = "one segment for several steps";
     assert!(drawn.said.contains(word), "{drawn:#?}");
+}
+
+/// Rows that only read and fold, side by side.
+#[test]
+fn loops_over_short_rows() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
+    let mut taken = 0;
+    for seed in first..first + count {
+        let l = short(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    let ran = drawn.ran.get("rows").copied().unwrap_or(0);
+    assert!(ran > count / 2, "{drawn:#?}");
 }
 
 #[test]

@@ -252,9 +252,16 @@ impl Shown<'_> {
                 let (memory, under) = (self.memory(*from, *at), self.under(*under));
                 write!(f, "load {memory}{under}{}", by(proof))
             }
-            StmtKind::Gather { to, array, at } => {
+            StmtKind::Gather {
+                to,
+                array,
+                at,
+                apart,
+            } => {
                 self.let_(f, *to)?;
-                write!(f, "gather {}", self.memory(Memory::Array(*array), *at))
+                let apart = apart.map(|d| format!(" apart {}", self.operand(d)));
+                let memory = self.memory(Memory::Array(*array), *at);
+                write!(f, "gather {memory}{}", apart.unwrap_or_default())
             }
             StmtKind::Across {
                 into,

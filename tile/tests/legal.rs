@@ -148,6 +148,79 @@ fn cases() -> Vec<Case> {
             "r1 unrolljam 4",
         ),
         case(
+            "rows side by side are a power of two, from 2 to 16",
+            "row_sums",
+            "r0 rows 12",
+        ),
+        case(
+            "the rate is no root with loops in its steps",
+            "row_sums",
+            "r1 rows 4",
+        ),
+        case(
+            "what runs through buffers has no segments in its steps",
+            "zip_filters",
+            "zs buffer 64\nzs rows 8",
+        ),
+        case(
+            "rows side by side write nothing in their inner loops",
+            "column_sums",
+            "r0 rows 4",
+        ),
+        case(
+            "rows side by side have a segment each",
+            "row_sums",
+            "r0 unrolljam 4\nr0 rows 4",
+        ),
+        case(
+            "rows side by side have no loops within their inner loops",
+            "matrix_product",
+            "r0 rows 4",
+        ),
+        changed(
+            "rows side by side have no exits and admit every element",
+            "short_rows",
+            (
+                "  unless more_1 | done_1\n",
+                "  let few_1 = lt ix_1 100\n  unless more_1 | done_1\n  unless few_1 | done_1\n".into(),
+            ),
+            "r0 rows 4",
+        ),
+        changed(
+            "rows side by side write at the root's counter",
+            "row_sums",
+            (
+                "  writeArray out_2 ix_0 elt_2\n",
+                "  let at_2 = rem ix_0 7\n  writeArray out_2 at_2 elt_2\n".into(),
+            ),
+            "r0 rows 4",
+        ),
+        changed(
+            "a row would read what another one has yet to write",
+            "row_sums",
+            (
+                "readArray arr_1 at_1\n",
+                "readArray out_2 at_1\n".into(),
+            ),
+            "r0 rows 4",
+        ),
+        changed(
+            "a row would wait for the row before it",
+            "short_rows",
+            ("level 3 lanes 16", "level 3 lanes 2".into()),
+            "r0 rows 4",
+        ),
+        case(
+            "rows side by side begin anew, in 256 lanes at most",
+            "row_sums",
+            "r0 rows 16",
+        ),
+        case(
+            "inner loops of other lengths are not side by side",
+            "segment_filter",
+            "r0 rows 4",
+        ),
+        case(
             "runs side by side are a power of two, from 2 to 16",
             "steepest",
             "r0 runs 12",
@@ -560,6 +633,7 @@ fn decisions_are_for_rates_of_the_loop() {
 fn every_rule_has_a_case() {
     let sources = [
         include_str!("../src/schedule/legal.rs"),
+        include_str!("../src/schedule/legal/rows.rs"),
         include_str!("../src/schedule/legal/runs.rs"),
         include_str!("../src/schedule/legal/vectors.rs"),
     ];

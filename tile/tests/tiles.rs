@@ -116,7 +116,7 @@ fn segments_with_a_filter() {
 
 #[test]
 fn segments_with_lanes() {
-    golden("row_sums");
+    golden("short_rows");
 }
 
 #[test]
@@ -188,6 +188,11 @@ fn the_middle_of_a_row_that_is_written_further_on() {
 #[test]
 fn rows_that_are_joined_onto_one_in_vectors() {
     golden("column_sums");
+}
+
+#[test]
+fn rows_side_by_side() {
+    golden("short_rows");
 }
 
 #[test]

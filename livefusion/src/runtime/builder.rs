@@ -248,6 +248,7 @@ impl EngineBuilder {
     /// | `unroll N` | a loop rate | N steps an iteration, in order |
     /// | `runs N` | a root that folds in runs | N interleaved runs, joined in order |
     /// | `unrolljam N` | a root with one inner loop | unroll-and-jam of N steps, if they share work |
+    /// | `rows N` | a root with rows of equal length | N rows side by side, if they have few elements |
     /// | `fission wait N work N buffer N` | a loop rate | fission, bounded by wait and work, N steps at a time |
     /// | `buffer N` | a root behind cursors | packs the cursors' elements into buffers of N |
     /// | `stream N` | a root | non-temporal stores from N steps on |

@@ -14,6 +14,7 @@ mod nested;
 mod plain;
 mod rows;
 mod runs;
+mod short;
 mod statements;
 mod sums;
 mod zipped;
@@ -27,6 +28,7 @@ pub use nested::nested;
 pub use plain::plain;
 pub use rows::rows;
 pub use runs::runs;
+pub use short::short;
 pub use zipped::zipped;
 
 use crate::program::buffer;

@@ -347,7 +347,12 @@ impl Making {
     }
 
     /// A scan of each segment, or of all segments.
-    fn segment_scan(&mut self, rate: usize, comb: &str, runs_on: bool) -> Option<(String, Ty)> {
+    pub(super) fn segment_scan(
+        &mut self,
+        rate: usize,
+        comb: &str,
+        runs_on: bool,
+    ) -> Option<(String, Ty)> {
         let anew = self.rng.chance(60);
         let ty = self.rng.pick(&[Ty::F32, Ty::F64, Ty::I64]);
         let (op, id) = match ty.is_float() {

@@ -93,15 +93,19 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
         draw_of(&region, (&region, inner_loop), &mut schedule, rng, drawn);
     }
     for nest in region.nests() {
-        let steps = Decision::UnrollJam(1 << (1 + rng.below(4)));
-        let with = schedule.clone().with(nest.outer.rate, steps);
-        if rng.chance(70) && legal(&region, &with).is_ok() {
-            schedule = with;
+        let mut ways = [
+            Decision::UnrollJam(1 << (1 + rng.below(4))),
+            Decision::Rows(1 << (1 + rng.below(3))),
+        ];
+        // Each excludes the other.
+        if rng.chance(50) {
+            ways.reverse();
         }
-        let rows = Decision::Rows(1 << (1 + rng.below(3)));
-        let with = schedule.clone().with(nest.outer.rate, rows);
-        if rng.chance(70) && legal(&region, &with).is_ok() {
-            schedule = with;
+        for way in ways {
+            let with = schedule.clone().with(nest.outer.rate, way);
+            if rng.chance(70) && legal(&region, &with).is_ok() {
+                schedule = with;
+            }
         }
     }
     for zip in &region.zips().all {

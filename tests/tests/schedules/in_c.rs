@@ -6,7 +6,7 @@ use super::{IN_ZIPS, STEPS, number};
 use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Cut;
-use livefusion_tests::loops::{self, chained, nested, plain, random, rows, zipped};
+use livefusion_tests::loops::{self, chained, nested, plain, random, rows, short, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw};
@@ -39,8 +39,9 @@ fn in_c() {
         (l.program, l.args)
     });
     let segments = (first..first + count.div_ceil(4)).map(|seed| {
-        let l = match seed % 2 {
+        let l = match seed % 3 {
             0 => nested(seed),
+            1 => short(seed),
             _ => rows(seed),
         };
         (l.program, l.args)

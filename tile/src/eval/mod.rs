@@ -256,9 +256,15 @@ impl Run<'_> {
                 }
                 self.values[to.index()] = words;
             }
-            StmtKind::Gather { to, array, at } => {
+            StmtKind::Gather {
+                to,
+                array,
+                at,
+                apart,
+            } => {
                 self.set(*to, |run, k| {
-                    let at = run.lane(*at, k);
+                    let far = apart.map_or(0, |d| run.scalar(d).wrapping_mul(k as u64));
+                    let at = run.lane(*at, k).wrapping_add(far);
                     run.world.read(Memory::Array(*array), at).unwrap_or(0)
                 });
             }

@@ -43,9 +43,10 @@ impl StmtKind {
                 operand(at, f);
                 under.iter_mut().for_each(|a| operand(a, f));
             }
-            StmtKind::Gather { to, at, .. } => {
+            StmtKind::Gather { to, at, apart, .. } => {
                 f(to);
                 operand(at, f);
+                apart.iter_mut().for_each(|a| operand(a, f));
             }
             StmtKind::Across { into, at, .. } => {
                 f(into);

@@ -118,13 +118,17 @@ pub enum StmtKind {
         proof: Proof,
     },
     /// `let v = gather a[i]`: one index per lane; out-of-bounds lanes are zero.
+    ///
+    /// `let v = gather a[i] apart d`: lane `k` has the index `i + k * d`, in wrapping arithmetic.
     Gather {
         /// The result.
         to: Value,
         /// The source.
         array: Var,
-        /// The indices.
+        /// The indices, or the first one.
         at: Operand,
+        /// The distance between the indices of two lanes.
+        apart: Option<Operand>,
     },
     /// `across b = a[i] x8 apart 128 steps 4`: a transposing copy into a buffer. Lane `l` reads
     /// `steps` contiguous elements from index `i + l * apart`. The buffer holds the elements of one
@@ -530,7 +534,11 @@ impl StmtKind {
                 f(*at);
                 under.iter().for_each(|a| f(*a));
             }
-            StmtKind::Gather { at, .. } | StmtKind::Across { at, .. } => f(*at),
+            StmtKind::Gather { at, apart, .. } => {
+                f(*at);
+                apart.iter().for_each(|a| f(*a));
+            }
+            StmtKind::Across { at, .. } => f(*at),
             StmtKind::Store {
                 at, value, under, ..
             } => {

@@ -104,7 +104,12 @@ impl Lower<'_, '_> {
                 let ty = lower.region.program.ty(*array).elem();
                 let to = lower.add("held", Shape::scalar(ty), Origin::Let);
                 let array = *array;
-                lower.push(StmtKind::Gather { to, array, at });
+                lower.push(StmtKind::Gather {
+                    to,
+                    array,
+                    at,
+                    apart: None,
+                });
                 old.push(to.into());
             }
             let joined = lower.call(f, &old, values);

@@ -192,7 +192,12 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// A segment of steps one by one.
-    pub(super) fn push_steps(&mut self, counter: Value, (from, to, capacities): Segment, body: Vec<Stmt>) {
+    pub(super) fn push_steps(
+        &mut self,
+        counter: Value,
+        (from, to, capacities): Segment,
+        body: Vec<Stmt>,
+    ) {
         self.push(StmtKind::Segment {
             counter,
             from,

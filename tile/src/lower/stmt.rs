@@ -180,7 +180,12 @@ impl Lower<'_, '_> {
         }
         let at = self.operand(index);
         let to = self.define(v, self.shape(at).lanes);
-        self.push(StmtKind::Gather { to, array, at });
+        self.push(StmtKind::Gather {
+            to,
+            array,
+            at,
+            apart: None,
+        });
     }
 
     fn write_array(&mut self, a: Var, index: Atom, x: Atom) {

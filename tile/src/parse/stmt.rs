@@ -193,7 +193,16 @@ impl<'t> Parser<'t> {
             }
             "gather" => {
                 let (array, at) = self.array(line)?;
-                StmtKind::Gather { to, array, at }
+                let apart = match line.eat("apart") {
+                    true => Some(self.operand(line)?),
+                    false => None,
+                };
+                StmtKind::Gather {
+                    to,
+                    array,
+                    at,
+                    apart,
+                }
             }
             "length" => StmtKind::Length {
                 to,

@@ -168,9 +168,18 @@ impl<'a> Types<'_, 'a> {
                     self.fits(*m, mask(shape.lanes), "the mask of a load");
                 });
             }
-            StmtKind::Gather { to, array, at } => {
+            StmtKind::Gather {
+                to,
+                array,
+                at,
+                apart,
+            } => {
                 let shape = self.tile.shape(*to);
-                self.fits(*at, Shape::of(Ty::U64, shape.lanes), "an index");
+                let lanes = if apart.is_some() { 1 } else { shape.lanes };
+                self.fits(*at, Shape::of(Ty::U64, lanes), "an index");
+                apart.iter().for_each(|d| {
+                    self.fits(*d, Shape::scalar(Ty::U64), "a distance");
+                });
                 let ty = self.memory(Memory::Array(*array), false);
                 self.want(ty.is_none_or(|ty| ty == shape.ty), || {
                     format!("a gather of {shape}")

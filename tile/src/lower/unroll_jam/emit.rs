@@ -224,7 +224,12 @@ impl Emit {
                 let number = self.words.read(Read::Length(array));
                 self.define(to, number, s.kind);
             }
-            StmtKind::Gather { to, array, at } => {
+            StmtKind::Gather {
+                to,
+                array,
+                at,
+                apart: None,
+            } => {
                 if self.written.contains(&array) {
                     return None;
                 }

@@ -19,7 +19,10 @@ pub(super) fn rows_side_by_side(
 ) -> Option<Schedule> {
     // Counters are words.
     let lanes = (target.vector_bytes() / 8) as u32;
-    let inner = nest.inner.iter().filter_map(|rate| region.inner_loop(*rate));
+    let inner = nest
+        .inner
+        .iter()
+        .filter_map(|rate| region.inner_loop(*rate));
     let slow = |g: &GroupId| {
         let group = &region.program.groups[g.index()];
         match group.order {

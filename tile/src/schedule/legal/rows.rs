@@ -51,7 +51,8 @@ pub(super) fn side_by_side(
 /// Checks the effects on memory: the root alone writes, at its counter or by scatters, and nothing reads these arrays.
 fn writes(region: &Region, nest: &Nest, inner: &[&InnerLoop]) -> Result<(), &'static str> {
     let outer = &nest.outer;
-    let changes = |of: &&InnerLoop| of.scatters || of.sorts || of.accesses.iter().any(|a| !a.is_read);
+    let changes =
+        |of: &&InnerLoop| of.scatters || of.sorts || of.accesses.iter().any(|a| !a.is_read);
     if inner.iter().any(|of| changes(of)) || outer.sorts {
         return Err("rows side by side write nothing in their inner loops");
     }
@@ -64,15 +65,18 @@ fn writes(region: &Region, nest: &Nest, inner: &[&InnerLoop]) -> Result<(), &'st
     for s in &outer.statements {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, ..) => changed.push(region.owner(*a)),
-            StmtKind::ScatterArray { arrays, .. } if s.top => {
+            StmtKind::ScatterArray { arrays, .. } => {
                 changed.extend(arrays.iter().map(|a| region.owner(*a)));
             }
-            StmtKind::ScatterArray { .. } => return Err("rows side by side scatter in no arms"),
             _ => {}
         }
     }
     let mut all = inner.iter().copied().chain([outer]);
-    match all.any(|of| of.accesses.iter().any(|a| a.is_read && changed.contains(&a.array))) {
+    match all.any(|of| {
+        of.accesses
+            .iter()
+            .any(|a| a.is_read && changed.contains(&a.array))
+    }) {
         true => Err("a row would read what another one has yet to write"),
         false => Ok(()),
     }
@@ -89,28 +93,26 @@ fn carries(
     let counts = |v: &Var| inner.iter().any(|of| of.counter == *v);
     let mut carried = outer.carried.iter().filter(|v| !counts(v));
     if !carried.all(|v| matches!(outer.roles.get(v), Some(Role::Join(..)))) {
-        return Err("a row would wait for what the row before carries");
+        return Err("a row would wait for the row before it");
     }
     let order = |g: &GroupId| region.program.groups[g.index()].order;
     let whole = |g: &GroupId| matches!(order(g), Order::Lanes(of) if of >= lanes);
     if !outer.groups.iter().all(whole) {
-        return Err("a row would wait for what the row before folds");
+        return Err("a row would wait for the row before it");
     }
     for of in inner {
         let anew = |v: &Var| nest.starts.contains(v);
-        if !of.carried.iter().all(anew) {
-            return Err("rows side by side begin anew");
-        }
-        for g in &of.groups {
+        let known = |g: &GroupId| {
             let group = &region.program.groups[g.index()];
             let known = match group.order {
                 Order::Lanes(many) => group.combine.is_some() && many * lanes <= MAX_LANES,
                 Order::Prefix(block) => block == 1 || group.combine.is_some(),
                 Order::Runs(_) | Order::Exact | Order::Sequential => false,
             };
-            if !known || !group.vars.iter().all(anew) {
-                return Err("rows side by side fold in lanes of their own");
-            }
+            known && group.vars.iter().all(anew)
+        };
+        if !of.carried.iter().all(anew) || !of.groups.iter().all(known) {
+            return Err("rows side by side begin anew, in 256 lanes at most");
         }
     }
     Ok(())

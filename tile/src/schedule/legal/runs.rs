@@ -57,9 +57,11 @@ pub(super) fn side_by_side(
 fn is_beside(d: &Decision) -> bool {
     match d {
         // A root with inner segments is no innermost loop, and a device has no vectors.
-        Decision::Runs(_) | Decision::UnrollJam(_) | Decision::Rows(_) | Decision::Threads(_) | Decision::Teams(_) => {
-            false
-        }
+        Decision::Runs(_)
+        | Decision::UnrollJam(_)
+        | Decision::Rows(_)
+        | Decision::Threads(_)
+        | Decision::Teams(_) => false,
         Decision::Vectorise { .. }
         | Decision::Stream(_)
         | Decision::Partition

@@ -327,9 +327,17 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let lanes = self.tile.shape(*to).lanes;
                 self.each_part(lanes, |w| w.load(*to, *from, *at, *under));
             }
-            StmtKind::Gather { to, array, at } => {
+            StmtKind::Gather {
+                to,
+                array,
+                at,
+                apart,
+            } => {
                 let lanes = self.tile.shape(*to).lanes;
-                self.each_part(lanes, |w| w.gather(*to, *array, *at));
+                self.each_part(lanes, |w| match apart {
+                    Some(apart) => w.gather_apart(*to, *array, (*at, *apart)),
+                    None => w.gather(*to, *array, *at),
+                });
             }
             StmtKind::Across {
                 into,

@@ -200,11 +200,41 @@ impl Writer<'_, '_, '_> {
             // A branch is foreseen: the index of the next element, which often hangs on this one, does not wait for it.
             return self.define(to, &format!("{index} < {n} ? {data}[{index}] : 0"));
         }
-        let gathered = self.gatherer(shape);
         let out = self.outside(at, &n);
-        let each: Vec<String> = (0..shape.lanes)
-            .map(|k| format!("{data}[{}]", self.index_at(at, &k.to_string())))
+        let each = (0..shape.lanes).map(|k| self.index_at(at, &k.to_string()));
+        let each: Vec<String> = each.collect();
+        self.gather_each(to, (&data, &n), &out, (&index, &each));
+    }
+
+    /// Reads elements at equal distances. The first index and the last tell whether one of them is outside.
+    pub(super) fn gather_apart(&mut self, to: Value, array: Var, (at, apart): (Operand, Operand)) {
+        let shape = self.shape(to);
+        let (data, n) = (self.unit.array(array), self.unit.length(array));
+        let (first, apart) = (self.operand(at), self.operand(apart));
+        let lanes = self.part * shape.lanes..(self.part + 1) * shape.lanes;
+        let last = lanes.end - 1;
+        let each: Vec<String> = lanes
+            .map(|k| format!("{first} + {k}ul * {apart}"))
             .collect();
+        let inside =
+            format!("{apart} <= {n} && {first} < {n} && {last}ul * {apart} < {n} - {first}");
+        let out = format!("__builtin_expect(!({inside}), 0)");
+        let indices = self.vector(Shape::of(Ty::U64, shape.lanes));
+        let index = format!("({indices}){{ {} }}", each.join(", "));
+        self.gather_each(to, (&data, &n), &out, (&index, &each));
+    }
+
+    /// Reads elements at these indices; where one of them is `out`, by a function.
+    fn gather_each(
+        &mut self,
+        to: Value,
+        (data, n): (&str, &str),
+        out: &str,
+        (index, each): (&str, &[String]),
+    ) {
+        let shape = self.shape(to);
+        let gathered = self.gatherer(shape);
+        let each: Vec<String> = each.iter().map(|at| format!("{data}[{at}]")).collect();
         let held = self.in_memory(shape);
         let mut all = format!("({held}){{ {} }}", each.join(", "));
         if shape.ty == Ty::Bool {

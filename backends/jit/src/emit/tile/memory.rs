@@ -287,12 +287,25 @@ impl Printer<'_, '_, '_> {
     }
 
     /// `let v = gather a[i]`.
-    pub(super) fn gather(&mut self, to: ir::Value, array: Var, at: Operand) {
+    pub(super) fn gather(
+        &mut self,
+        to: ir::Value,
+        array: Var,
+        (at, apart): (Operand, Option<Operand>),
+    ) {
         let Shape { ty, lanes } = self.tile.shape(to);
         let length = self.emit.length(array);
+        let apart = apart.map(|d| self.scalar(d));
         let each: Vec<Value> = (0..lanes)
             .map(|k| {
-                let at = self.lane(at, k);
+                let first = self.lane(at, k);
+                let at = match apart {
+                    Some(d) => {
+                        let far = self.emit.builder.ins().imul_imm_s(d, i64::from(k));
+                        self.emit.builder.ins().iadd(first, far)
+                    }
+                    None => first,
+                };
                 let inside = self.emit.less(at, length);
                 self.element_if(array, at, inside)
             })

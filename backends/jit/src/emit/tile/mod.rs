@@ -92,7 +92,12 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 under,
                 ..
             } => self.load(*to, *from, *at, *under),
-            StmtKind::Gather { to, array, at } => self.gather(*to, *array, *at),
+            StmtKind::Gather {
+                to,
+                array,
+                at,
+                apart,
+            } => self.gather(*to, *array, (*at, *apart)),
             StmtKind::Across {
                 into,
                 array,
