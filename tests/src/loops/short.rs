@@ -1,7 +1,8 @@
 //! Random loops over short rows of equal length, which only read and fold.
 //!
-//! Several rows may run side by side. A root has one or two inner loops. Reads are at the row's counter, at positions in
-//! the row, at neighbours of the root's counter, and elsewhere. Behind the rows there are writes, folds and scatters.
+//! Several rows may run side by side. A root has one or two inner loops. Reads are at the row's
+//! counter, at positions in the row, near the root's counter, and elsewhere. Behind the rows there
+//! are writes, folds and scatters.
 
 use super::{Making, RandomLoop, TYPES};
 use crate::rng::Rng;
@@ -140,11 +141,14 @@ impl Making {
         let [a, b, na, nb, join] =
             ["a", "b", "na", "nb", "join"].map(|base| self.fresh(base, comb));
         let [p, q, r, s] = ["p", "q", "r", "s"].map(|base| format!("{base}{join}"));
-        self.functions.push(format!(
-            "fn {join}({p}: f64, {q}: i64, {r}: f64, {s}: i64) {{\n  let z{join} = eq {q} {s}\n  if z{join} {{\n  }} else \
-             {{\n    let m{join} = max {q} {s}\n  }} -> v{join} = {q} | m{join}\n  let u{join} = add {p} {r}\n  return \
-             u{join} v{join}\n}}"
-        ));
+        let lines = [
+            format!("fn {join}({p}: f64, {q}: i64, {r}: f64, {s}: i64) {{"),
+            format!("  let z{join} = eq {q} {s}"),
+            format!("  if z{join} {{\n  }} else {{\n    let m{join} = max {q} {s}"),
+            format!("  }} -> v{join} = {q} | m{join}\n  let u{join} = add {p} {r}"),
+            format!("  return u{join} v{join}\n}}"),
+        ];
+        self.functions.push(lines.join("\n"));
         let (x, y) = (self.atom(Ty::F64), self.atom(Ty::I64));
         let least = "-9223372036854775808i64";
         self.emit("nest", comb, format!("carry {a} = -0.0"));

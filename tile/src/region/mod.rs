@@ -158,7 +158,9 @@ impl<'a> Region<'a> {
         self.inner_loop(rate).map(Inner::InnerLoop).or_else(nest)
     }
 
-    /// Returns the length of an inner loop, if it is the same in all iterations around it.
+    /// Returns the length that an inner loop has in all iterations around it.
+    ///
+    /// The result is none if lengths may differ.
     pub fn row_length(&self, inner: &InnerLoop) -> Option<Atom> {
         if !self.program.rate(inner.rate).kind.is_uniform() {
             return None;

@@ -194,8 +194,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "an access at a sum may be one beyond the step",
         file: "verify/bounds.rs",
-        sound: "1 => first >= 0 && last < most,",
-        faulty: "1 => first >= 0 && last <= most,",
+        sound: "1 => up && last < most,",
+        faulty: "1 => up && last <= most,",
     },
     Fault {
         what: "an access down from the end may be before the step",

@@ -72,6 +72,12 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "",
     },
     Fault {
+        what: "scans of rows side by side begin with a block",
+        file: "lower/rows/folds.rs",
+        sound: "Some(self.op(\"place\", Ty::U64, Op::And, &[each, last]))",
+        faulty: "Some(self.op(\"place\", Ty::U64, Op::And, &[each, Lower::u64(0)]))",
+    },
+    Fault {
         what: "runs side by side begin wherever a tile is entered",
         file: "lower/apart.rs",
         sound: "self.tile.entries.push(Entry::Runs(u64::from(run)));",
