@@ -53,7 +53,7 @@ fn writes(region: &Region, nest: &Nest, inner: &[&InnerLoop]) -> Result<(), &'st
     let outer = &nest.outer;
     let changes =
         |of: &&InnerLoop| of.scatters || of.sorts || of.accesses.iter().any(|a| !a.is_read);
-    if inner.iter().any(|of| changes(of)) || outer.sorts {
+    if inner.iter().any(changes) || outer.sorts {
         return Err("rows side by side write nothing in their inner loops");
     }
     let at_counter = |a: &&crate::region::Access| a.is_proven && a.index == outer.counter.into();
