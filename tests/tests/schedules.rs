@@ -39,6 +39,8 @@ const CHAINED: u64 = 300;
 const ZIPPED: u64 = 150;
 /// The number of loops over segments.
 const NESTED: u64 = 300;
+/// The number of loops over short rows.
+const SHORT: u64 = 150;
 /// The number of random programs of each kind, of seeds for each, and of programs per batch.
 const PROGRAMS: u64 = 1500;
 const SEEDS: u64 = 6;
@@ -214,7 +216,7 @@ fn loops_over_rows() {
 #[test]
 fn loops_over_short_rows() {
     let mut drawn = Drawn::default();
-    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", SHORT));
     let mut taken = 0;
     for seed in first..first + count {
         let l = short(seed);

@@ -9,18 +9,19 @@ use std::process::Command;
 const LINTS: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
 /// Feature sets that the workspace's build does not cover.
-const FEATURES: [&str; 4] = [
+const FEATURES: [&str; 3] = [
     "-p livefusion --no-default-features",
-    "-p livefusion --features ndarray,fft,half,matmul",
     "-p livefusion-repl --no-default-features",
     "-p livefusion -p livefusion-bench -p livefusion-tests \
-     --features livefusion/cuda,livefusion-bench/arrow,livefusion-bench/cuda,livefusion-tests/cuda \
+     --features livefusion/cuda,livefusion/ndarray,livefusion/fft,livefusion/half,livefusion/matmul \
+     --features livefusion-bench/arrow,livefusion-bench/cuda,livefusion-tests/cuda \
      --lib --bins --bench columns",
 ];
 
 /// Features by themselves: the sets above and the workspace have them beside others.
-const SINGLE_FEATURES: [&str; 4] = [
+const SINGLE_FEATURES: [&str; 5] = [
     "-p livefusion --no-default-features --features jit",
+    "-p livefusion --features ndarray,fft,half,matmul",
     "-p livefusion --features complex",
     "-p livefusion --features io --all-targets",
     "-p livefusion --features arrow --all-targets",
