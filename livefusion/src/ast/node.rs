@@ -2,7 +2,9 @@
 //!
 //! A node is a combinator applied to other nodes. Building one computes nothing.
 
-use crate::ast::{After, Body, Capture, Rewrite, Shape, Term, TermId, Types, Value, show_types};
+use crate::ast::{
+    After, Body, Capture, Move, Rewrite, Shape, Term, TermId, Types, Value, show_types,
+};
 use crate::custom::{Combinator, Output};
 use crate::error::Error;
 use crate::loc::Loc;
@@ -196,8 +198,8 @@ pub enum Kind {
     /// Each segment's elements in ascending order, by the first field, then by the next. Inputs:
     /// lengths, data. The data's fields are unsigned integers.
     SortS(Sorted),
-    /// Each segment's elements, from the last to the first. Inputs: lengths, data.
-    ReverseS,
+    /// Each segment's elements at other places of it. Inputs: lengths, data.
+    MoveS(Move),
     /// The number of true tags in each segment: the segment lengths after a pack by these tags.
     /// Inputs: lengths, tags.
     CountS,

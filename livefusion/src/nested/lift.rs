@@ -2,11 +2,12 @@
 
 use super::loops::LoopForm;
 use super::merge::by_position;
+use super::near::is_scanned;
 use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{
     After, ArrayLoop, Builder, BySegments, ElementRows, External, ExternalPart, Gives, Kind, Len,
-    Node, OfSegments, RowLevel, reversed,
+    Move, Node, OfSegments, RowLevel, reversed,
 };
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
@@ -286,6 +287,9 @@ impl Lift {
                 Lifted::Rows(self.reversed(b, of))
             }
             Kind::Generate(len, body) => {
+                if let Some(near) = self.neighbours(b, len, body) {
+                    return near;
+                }
                 let lengths = self.length(b, len);
                 let reads = self.reads(b, &[body], &BodyPlace::Segment);
                 let body = reads.behind(body, &body.params.clone());
@@ -312,10 +316,10 @@ impl Lift {
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
                 rows(lengths, b.sort_keys(&inner, &data, *sorted))
             }
-            Kind::ReverseS => {
+            Kind::MoveS(to) => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
-                rows(lengths, b.reverse_each(&inner, &data))
+                rows(lengths, b.move_each(&inner, &data, *to))
             }
             Kind::CountS => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
@@ -332,7 +336,7 @@ impl Lift {
     /// The elements of a segment from the last to the first.
     fn reversed(&mut self, b: Builder, of: &Arc<Node>) -> Rows {
         let Rows { lengths, data } = self.rows_of(b, of);
-        let data = b.reverse_each(&lengths, &data);
+        let data = b.move_each(&lengths, &data, Move::Turned);
         Rows { lengths, data }
     }
 
@@ -383,7 +387,7 @@ impl Lift {
     }
 
     /// The lengths of a generator.
-    fn length(&mut self, b: Builder, len: &Len) -> Arc<Node> {
+    pub(super) fn length(&mut self, b: Builder, len: &Len) -> Arc<Node> {
         match len {
             Len::Known(n) => self.constant_known(b, *n),
             Len::Delayed(n) => match self.lifted(n) {
@@ -414,23 +418,4 @@ fn by_index(node: &Node) -> Option<Arc<Node>> {
         Kind::Merge(step) => Some(by_position(b, &node.inputs, step)),
         _ => None,
     }
-}
-
-/// Whether an array is a scan, or is computed from one element by element.
-fn is_scanned(node: &Arc<Node>) -> bool {
-    let mut seen: FxHashSet<Name> = FxHashSet::default();
-    let mut stack = vec![node];
-    while let Some(node) = stack.pop() {
-        if !node.comes_in_order() || !seen.insert(Arc::as_ptr(node)) {
-            continue;
-        }
-        let facts = node.kind.facts();
-        if facts.scans {
-            return true;
-        }
-        if facts.in_step() {
-            stack.extend(&node.inputs);
-        }
-    }
-    false
 }

@@ -28,6 +28,7 @@ mod folds;
 mod lift;
 mod loops;
 mod merge;
+mod near;
 mod placeholders;
 mod reads;
 mod segments;
