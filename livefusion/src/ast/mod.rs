@@ -33,6 +33,7 @@ mod body;
 pub(crate) mod body_cache;
 mod builder;
 mod check;
+mod counted;
 mod draft;
 mod external;
 mod facts;

@@ -6,13 +6,15 @@ use super::near::is_scanned;
 use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{
-    After, ArrayLoop, Builder, BySegments, ElementRows, External, ExternalPart, Gives, Kind, Len,
-    Move, Node, OfSegments, RowLevel, reversed,
+    After, ArrayLoop, BodyBuilder, Builder, BySegments, ElementRows, External, ExternalPart, Gives,
+    Kind, Len, Move, Node, OfSegments, RowLevel, reversed,
 };
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: the lengths, and all elements in order.
 pub(crate) use crate::segmented::Segments as Rows;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -53,6 +55,10 @@ pub struct Lift {
     /// Visited nodes whose operands may be unknown: those that a step takes from around its loop.
     given: FxHashSet<Name>,
     made: FxHashMap<SharedNode, Arc<Node>>,
+    /// How late a node is, or an input of it. None for nodes that are not.
+    late: FxHashMap<Name, u64>,
+    /// How late the node in work is.
+    late_now: u64,
     pub(super) kept: Vec<Arc<Node>>,
     /// The lifted final states of loops over arrays.
     pub(super) ended: FxHashMap<*const ArrayLoop, Vec<Lifted>>,
@@ -76,6 +82,8 @@ pub(super) enum SharedNode {
     Total(Name, Name),
     /// Numbers of true tags per segment: lengths, tags.
     Count(Name, Name),
+    /// Tags of all elements of segments but the first ones: lengths, number.
+    Late(Name, u64),
     /// A length that all segments have: a number, a delayed scalar, or the length of an array.
     Known(u64),
     Scalar(Name),
@@ -93,6 +101,8 @@ impl Lift {
             known: FxHashMap::default(),
             given: FxHashSet::default(),
             made: FxHashMap::default(),
+            late: FxHashMap::default(),
+            late_now: 0,
             kept: Vec::new(),
             ended: FxHashMap::default(),
             forms: FxHashMap::default(),
@@ -160,7 +170,10 @@ impl Lift {
                 stack.push((node, true));
                 stack.push((other, false));
             } else {
+                let late = self.late_steps(&node);
+                self.late_now = late;
                 let mut lifted = self.rule(&node);
+                self.late_now = late;
                 let is_inner = node.kind.facts().by_segments != BySegments::Never;
                 match &mut lifted {
                     Lifted::Same(_) => {}
@@ -172,10 +185,23 @@ impl Lift {
                         self.of_rows(data, RowLevel::Element, Some(lengths));
                     }
                 }
+                self.late_now = 0;
                 self.stands_for(&node, lifted);
             }
         }
         self.lifted(root)
+    }
+
+    /// How late a node is, or an input of it.
+    fn late_steps(&mut self, node: &Arc<Node>) -> u64 {
+        let inputs = node.inputs.iter();
+        let inputs = inputs.filter_map(|n| self.late.get(&Arc::as_ptr(n)).copied());
+        let most = inputs.max().unwrap_or_default();
+        let late = node.late().map_or(most, |late| late.by);
+        if late > 0 {
+            self.late.insert(Arc::as_ptr(node), late);
+        }
+        late
     }
 
     /// Relates the elements of a new node to the segments, for errors. Others keep their relation.
@@ -195,6 +221,7 @@ impl Lift {
                 level,
                 lengths: lengths.unwrap_or(&self.segments).clone(),
                 numbers,
+                late: self.late_now,
             }));
         }
     }
@@ -256,7 +283,11 @@ impl Lift {
             }
             Kind::Pack => {
                 let (lengths, inputs) = self.in_step(b, node);
-                self.packed(b, &lengths, &inputs[0], &inputs[1])
+                let tags = match node.late() {
+                    Some(late) if !late.padded => self.late_tags(b, &lengths, late.by),
+                    _ => inputs[1].clone(),
+                };
+                self.packed(b, &lengths, &inputs[0], &tags)
             }
             Kind::Fold(fold) => {
                 let of = self.up_to_end(fold, &node.inputs[0]);
@@ -331,6 +362,20 @@ impl Lift {
             Kind::ScanByIndex(step, kind, _) => self.scan_by_index(b, node, step, *kind),
             Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
         }
+    }
+
+    /// Tags of the elements of each segment but the first ones. One node for late arrays that are
+    /// in lockstep.
+    fn late_tags(&mut self, b: Builder, lengths: &Arc<Node>, by: u64) -> Arc<Node> {
+        let key = SharedNode::Late(Arc::as_ptr(lengths), by);
+        self.once(key, &[lengths], |lift| {
+            let mut is_there = BodyBuilder::new(&[Ty::U64]);
+            let (index, by) = (is_there.param(0), is_there.lit(Const::u64(by)));
+            let is = is_there.op(Op::Le, &[by, index]);
+            let mut tags = b.map(&[lift.indices(b, lengths)], is_there.finish(&[is]));
+            lift.of_rows(&mut tags, RowLevel::Element, Some(lengths));
+            tags
+        })
     }
 
     /// The elements of a segment from the last to the first.

@@ -270,3 +270,97 @@ fn reads_ahead_in_a_row__fail_only_where_they_read() -> Result<()> {
     }
     Ok(())
 }
+
+/// The steps between neighbours, by two parts of a row.
+fn steps(xs: &Array<i64>) -> Array<i64> {
+    xs.drop(1)
+        .zip_with(&xs.take(&xs.len() - 1), |a, b| a * 100 + b)
+}
+
+#[test]
+fn parts_of_a_scan_in_a_row__are_those_of_its_elements() -> Result<()> {
+    each_has("steps", steps, |xs| {
+        xs.windows(2).map(|w| w[1] * 100 + w[0]).collect()
+    })?;
+    each_has(
+        "differences",
+        |xs| xs.diff(),
+        |xs| xs.windows(2).map(|w| w[1] - w[0]).collect(),
+    )?;
+    let both = |xs: &Array<i64>| steps(xs) * xs.diff() + xs.drop(1);
+    each_has("both", both, |xs| {
+        let both = |w: &[i64]| (w[1] * 100 + w[0]) * (w[1] - w[0]) + w[1];
+        xs.windows(2).map(both).collect()
+    })?;
+    for n in [0, 1, 4, 30] {
+        let first = |xs: &Array<i64>| xs.take(n);
+        each_has("the first", first, |xs| {
+            xs.iter().copied().take(n as usize).collect()
+        })?;
+        let joined = |xs: &Array<i64>| concat([xs, &xs.map(|x| x + 1)]).take(n);
+        each_has("the first of two", joined, |xs| {
+            let again = xs.iter().map(|x| x + 1);
+            xs.iter().copied().chain(again).take(n as usize).collect()
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn parts_of_a_scan_in_a_row__share_its_pass() -> Result<()> {
+    let m = Array::from_vec((6, 30), numbers(180));
+    let segments = Segmented::new(
+        &Array::from(vec![100u64, 0, 80]),
+        &Array::from(numbers(180)),
+    );
+    type Program = fn(&Array<i64>) -> Array<i64>;
+    let programs: [Program; 3] = [steps, |xs| xs.diff(), |xs| steps(xs) * xs.diff()];
+    for (k, program) in programs.into_iter().enumerate() {
+        let sums = |xs: &Array<i64>| xs.scan(0, |a, b| a + b);
+        let row = m.map_rows(|row| program(&sums(&row)));
+        let sum = m.map_rows(|row| program(&sums(&row)).sum());
+        let segment = segments.map_segments(|row| program(&sums(&row)).sum());
+        // The elements that are left out make a counter of their own.
+        assert_eq!(counted(&row.explain()?), (1, 3, 1), "{k}");
+        assert_eq!(counted(&sum.explain()?), (1, 3, 1), "{k}");
+        assert_eq!(counted(&segment.explain()?), (1, 3, 1), "{k}");
+    }
+    Ok(())
+}
+
+/// A late row names an element of the row, not a step of the loop.
+#[test]
+fn a_failing_part_of_a_row__names_the_element() -> Result<()> {
+    let xs = vec![1i64, 2, 3, 4, 5, 5, 7, 8];
+    let m = Array::from_vec((2, 4), xs.clone());
+    let segments = Segmented::new(&Array::from(vec![3u64, 0, 5]), &Array::from(xs));
+    let last = |row: &Array<i64>| row.scan(0, |_, b| b);
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        let steps = |row: &Array<i64>| {
+            let xs = last(row);
+            xs.drop(1)
+                .zip_with(&xs.take(&xs.len() - 1), |a, b| 12 / (a - b))
+        };
+        let quotients = |row: &Array<i64>| last(row).diff().map(|x| 12 / x);
+        let programs: [&dyn Fn(&Array<i64>) -> Array<i64>; 2] = [&steps, &quotients];
+        for program in programs {
+            let row = m
+                .map_rows(|row| program(&row))
+                .force_with(&engine)
+                .unwrap_err();
+            assert_eq!((row.row, row.element), (Some(1), Some(0)), "{row}");
+            let segment = segments.map_segments(|row| program(&row));
+            let segment = segment.data().force_with(&engine).unwrap_err();
+            assert_eq!(
+                (segment.row, segment.element),
+                (Some(2), Some(1)),
+                "{segment}"
+            );
+        }
+        // Before the first step is left out.
+        let early = m.map_rows(|row| row.map(|x| 12 / (x - 7)).scan(0, |_, b| b).diff());
+        let early = early.force_with(&engine).unwrap_err();
+        assert_eq!((early.row, early.element), (Some(1), Some(2)), "{early}");
+    }
+    Ok(())
+}
