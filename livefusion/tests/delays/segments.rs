@@ -5,6 +5,8 @@ use crate::common::counted;
 use livefusion::prelude::*;
 use livefusion::{Boundary, Result};
 
+type Program = fn(&Array<i64>) -> Array<i64>;
+
 #[test]
 fn shift__of_a_stream_in_a_segment__begins_anew() -> Result<()> {
     let rows = vec![vec![3i64, -1, 4], vec![], vec![1], vec![-5, 9, 2, 6]];
@@ -132,7 +134,6 @@ fn reads_of_a_scan_in_a_segment__begin_and_end_with_it() -> Result<()> {
 /// A second pass over the segment reads the elements of the first.
 #[test]
 fn reads_ahead_in_a_row__share_its_loop() -> Result<()> {
-    type Program = fn(&Array<i64>) -> Array<i64>;
     let m = Array::from_vec((6, 30), numbers(180));
     let segments = Segmented::new(
         &Array::from(vec![100u64, 0, 80]),
@@ -313,7 +314,6 @@ fn parts_of_a_scan_in_a_row__share_its_pass() -> Result<()> {
         &Array::from(vec![100u64, 0, 80]),
         &Array::from(numbers(180)),
     );
-    type Program = fn(&Array<i64>) -> Array<i64>;
     let programs: [Program; 3] = [steps, |xs| xs.diff(), |xs| steps(xs) * xs.diff()];
     for (k, program) in programs.into_iter().enumerate() {
         let sums = |xs: &Array<i64>| xs.scan(0, |a, b| a + b);
@@ -328,22 +328,25 @@ fn parts_of_a_scan_in_a_row__share_its_pass() -> Result<()> {
     Ok(())
 }
 
+/// Running folds that are the elements.
+fn last(row: &Array<i64>) -> Array<i64> {
+    row.scan(0, |_, b| b)
+}
+
 /// A late row names an element of the row, not a step of the loop.
 #[test]
 fn a_failing_part_of_a_row__names_the_element() -> Result<()> {
     let xs = vec![1i64, 2, 3, 4, 5, 5, 7, 8];
     let m = Array::from_vec((2, 4), xs.clone());
     let segments = Segmented::new(&Array::from(vec![3u64, 0, 5]), &Array::from(xs));
-    let last = |row: &Array<i64>| row.scan(0, |_, b| b);
     for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-        let steps = |row: &Array<i64>| {
+        let steps: Program = |row| {
             let xs = last(row);
             xs.drop(1)
                 .zip_with(&xs.take(&xs.len() - 1), |a, b| 12 / (a - b))
         };
-        let quotients = |row: &Array<i64>| last(row).diff().map(|x| 12 / x);
-        let programs: [&dyn Fn(&Array<i64>) -> Array<i64>; 2] = [&steps, &quotients];
-        for program in programs {
+        let quotients: Program = |row| last(row).diff().map(|x| 12 / x);
+        for program in [steps, quotients] {
             let row = m
                 .map_rows(|row| program(&row))
                 .force_with(&engine)
@@ -361,6 +364,43 @@ fn a_failing_part_of_a_row__names_the_element() -> Result<()> {
         let early = m.map_rows(|row| row.map(|x| 12 / (x - 7)).scan(0, |_, b| b).diff());
         let early = early.force_with(&engine).unwrap_err();
         assert_eq!((early.row, early.element), (Some(1), Some(2)), "{early}");
+    }
+    Ok(())
+}
+
+/// The last segment of flags is a phase of its own, whose elements come after those of the others.
+#[test]
+fn reads_in_segments_from_flags__go_on_from_phase_to_phase() -> Result<()> {
+    let xs = numbers(30);
+    let expected = |f: &dyn Fn(&[i64]) -> Vec<i64>| {
+        let mut rows: Vec<Vec<i64>> = Vec::new();
+        for x in &xs {
+            match rows.last_mut() {
+                Some(row) if *x <= 0 => row.push(*x),
+                _ => rows.push(vec![*x]),
+            }
+        }
+        rows.iter().flat_map(|row| f(row)).collect::<Vec<i64>>()
+    };
+    let all = Array::from(&xs);
+    let runs = || Segmented::from_flags(&all.map(|x| x.gt(0)), &all);
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        let near = runs().map_segments(|row| {
+            last(&row)
+                .shift(-1, 7)
+                .zip_with(&last(&row), |a, b| a * 100 + b)
+        });
+        let want = expected(&|row| {
+            let pairs = shifted(row, -1, 7).into_iter().zip(row);
+            pairs.map(|(a, b)| a * 100 + b).collect()
+        });
+        assert_eq!(near.data().force_with(&engine)?, want);
+        let right = runs().map_segments(|row| row.scan_right(0, |a, b| a + b) * last(&row));
+        let want = expected(&|row| {
+            let sum = |i: usize| row[i..].iter().sum::<i64>();
+            (0..row.len()).map(|i| sum(i) * row[i]).collect()
+        });
+        assert_eq!(right.data().force_with(&engine)?, want);
     }
     Ok(())
 }

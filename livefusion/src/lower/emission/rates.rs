@@ -217,9 +217,18 @@ impl Emission<'_> {
         let one = Const::u64(1).into();
         let index = match self.program.rate(rate).kind {
             RateKind::Nested { .. } => {
-                // The segment's beginning and the index within it.
-                let size = self.size_of_segment(rate)?;
-                let first = self.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
+                // The segment's beginning and the index within it. Earlier phases may have elements, too.
+                let position = self.position(self.scope.class_of(column), rate);
+                let first = match position == self.index(rate).into() {
+                    true => {
+                        let size = self.size_of_segment(rate)?;
+                        self.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size])
+                    }
+                    false => {
+                        let args = [position, self.within_segment(rate)?];
+                        self.emit(comb, Section::Body, "first", Op::Sub, &args)
+                    }
+                };
                 let within = self.within_elsewhere(column, rate)?;
                 self.emit(comb, Section::Body, "rix", Op::Add, &[first.into(), within])
             }
