@@ -64,8 +64,11 @@ impl Lift {
                 moved.nodes.push(b.move_each(&lengths, &data, Move::By(by)));
                 params.extend_from_slice(&data.types);
             }
+            if params.len() > MOST {
+                return None;
+            }
         }
-        if moved.arrays.is_empty() || params.len() > MOST {
+        if moved.arrays.is_empty() {
             return None;
         }
         let firsts = reads
@@ -132,24 +135,19 @@ fn distance(body: &Body, index: TermId, length: &Axis) -> Option<i64> {
             .find_map(|[_, by]| number(by))
     };
     let is_last = |t: TermId| {
-        let [n, one] = op(t, Op::Sub)?;
-        (number(one) == Some(1) && is_length(body, n, length)).then_some(())
+        let of = op(t, Op::Sub).filter(|[_, one]| number(*one) == Some(1));
+        of.is_some_and(|[n, _]| is_length(body, n, length))
     };
     if is_own(index) {
         return Some(0);
     }
-    if let Some([i, far]) = op(index, Op::Sub).filter(|[i, _]| is_own(*i)) {
-        let clamped = op(far, Op::Min).into_iter().flat_map(either);
-        let far = clamped
-            .filter(|[_, i]| is_own(*i))
-            .map(|[far, _]| far)
-            .next()
-            .unwrap_or(far);
-        debug_assert!(is_own(i));
-        return number(far).map(|by| -by);
+    if let Some([_, back]) = op(index, Op::Sub).filter(|[i, _]| is_own(*i)) {
+        let mut clamped = op(back, Op::Min).into_iter().flat_map(either);
+        let far = clamped.find(|[_, i]| is_own(*i));
+        return number(far.map_or(back, |[far, _]| far)).map(|by| -by);
     }
     let mut clamped = op(index, Op::Min).into_iter().flat_map(either);
-    let there = clamped.find(|[_, last]| is_last(*last).is_some());
+    let there = clamped.find(|[_, last]| is_last(*last));
     ahead(there.map_or(index, |[there, _]| there))
 }
 

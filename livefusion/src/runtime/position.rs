@@ -155,11 +155,7 @@ impl<'a> Nest<'a> {
         let late = |n: &Node| n.rows.as_ref().map_or(0, |of| of.late);
         let begins = |n: &Node| late(n) == rows.late && n.inputs.iter().all(|n| late(n) == 0);
         let mut combs = self.lowered.combs.iter().map(|id| self.b.nodes.get(*id));
-        if combs.any(|n| begins(n)) {
-            rows.late
-        } else {
-            0
-        }
+        if combs.any(begins) { rows.late } else { 0 }
     }
 
     /// The number of steps before the first element of a node, if this loop makes it late.
