@@ -328,7 +328,7 @@ impl Making {
         short.retain(|a| self.data[*a].len().pow(2) <= 4 * most);
         let n = self.rng.below(6);
         let begin = self.rng.pick(&[0, 1, 7, 1000]);
-        let (cut, mut inputs) = match self.rng.below(14) {
+        let (cut, mut inputs) = match self.rng.below(18) {
             0 | 1 if short.is_empty() => return None,
             0 => (Cut::Combinations, vec![self.rng.pick(&short)]),
             1 => (
@@ -342,14 +342,12 @@ impl Making {
             6 => (Cut::PairsS, vec![array]),
             7 => (Cut::CartesianS, vec![array, beside]),
             8 => (Cut::TakeS(n), vec![array]),
-            9 => match n {
-                0 | 1 => (Cut::ReverseS, vec![array]),
-                2 | 3 => (Cut::NearS(n - 1), vec![array]),
-                _ => (Cut::StepsS, vec![array]),
-            },
+            9 => (Cut::ReverseS, vec![array]),
             10 => (Cut::GatherS, vec![array]),
             11 => (Cut::EndsOfRuns(self.rng.below(2) == 0), vec![array]),
             12 => (Cut::PairsOfKeptS, vec![array]),
+            13 | 14 => (Cut::NearS(n % 3 + 1), vec![array]),
+            15 | 16 => (Cut::StepsS, vec![array]),
             _ => (Cut::FromOffsets(begin), vec![array]),
         };
         if !cut.is_whole() {
