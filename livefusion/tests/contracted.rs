@@ -4,7 +4,7 @@
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
-use livefusion::{ErrorKind, Result, Segmented};
+use livefusion::{Boundary, ErrorKind, Result, Segmented};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
@@ -347,4 +347,21 @@ fn sorts_stand_among_filters_and_ends() -> Result<()> {
         assert_eq!(first.force_with(&engine)?, all[..]);
     }
     Ok(())
+}
+
+/// A second pass reads neighbours, also from its end, but only elements that the first has written.
+#[test]
+fn of_scans_whose_neighbours_are_read_one_is_kept_and_not_cleared() {
+    let (_, rows) = uneven();
+    let segments = Segmented::from_vecs(rows);
+    let near = |xs: &Array<i64>| xs.windows(Boundary::Clamp, |[a, b, c]| a + b * c);
+    let left = segments.map_segments(|row| near(&row.scan(0, |a, b| a + b)));
+    let right = segments.map_segments(|row| near(&row.scan_right(0, |a, b| a + b)));
+    let costly = segments.map_segments(|row| near(&row.map(|x| 100 / (x * x + 1))));
+    for each in [left, right, costly] {
+        let program = one_loop(each.data().node());
+        let kept = buffers(&program);
+        assert_eq!(kept.len(), 1, "{program}");
+        assert!(filled(&program).contains(&kept[0].0), "{program}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Shifts and windows of streams: earlier elements, carried by the loop that makes them.
 
+mod segments;
+
 use livefusion::ast::Node;
 use livefusion::prelude::*;
 use livefusion::{Boundary, Result};
@@ -361,38 +363,6 @@ fn delays__of_many_elements__have_the_same_bits_on_all_threads() -> Result<()> {
             let (late, steps, ahead) = program();
             let got = (&late, &steps, &ahead).force_with(&engine)?;
             assert!(got == want, "{threads} threads");
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn shift__of_a_stream_in_a_segment__begins_anew() -> Result<()> {
-    let rows = vec![vec![3i64, -1, 4], vec![], vec![1], vec![-5, 9, 2, 6]];
-    let segments = Segmented::from_vecs(rows.clone());
-    for by in [-1, 1, 2, 9] {
-        let program = || {
-            segments.map_segments(|row| {
-                let running = row.scan(0, |a, b| a + b);
-                let kept = row.filter(|x| x.gt(0));
-                let sum = running.shift(by, 7).zip_with(&running, |a, b| a * b).sum();
-                &sum + &kept.shift(by, 7).zip_with(&kept, |a, b| a * b).sum()
-            })
-        };
-        let products =
-            |xs: &[i64]| -> i64 { shifted(xs, by, 7).iter().zip(xs).map(|(a, b)| a * b).sum() };
-        let want: Vec<i64> = (rows.iter())
-            .map(|row| {
-                let running: Vec<i64> = (0..row.len()).map(|i| row[..=i].iter().sum()).collect();
-                let kept: Vec<i64> = row.iter().copied().filter(|x| *x > 0).collect();
-                products(&running) + products(&kept)
-            })
-            .collect();
-        for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-            assert_eq!(program().force_with(&engine)?, want, "by {by}");
-        }
-        if (1..=8).contains(&by) {
-            assert_eq!(cost(program().node()).0, 1, "by {by}");
         }
     }
     Ok(())

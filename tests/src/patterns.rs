@@ -198,7 +198,7 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
             }
             Step::Append(_) => (Rate::Appended, Class::Own(at), deepest + 1),
             Step::Expand(l, ..) => (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1),
-            Step::ScanS(l, ..) | Step::SortS(l, ..) | Step::ReverseS(l, _) => {
+            Step::ScanS(l, ..) | Step::SortS(l, ..) | Step::MoveS(l, ..) => {
                 (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1)
             }
             Step::FoldS(l, ..) | Step::CountS(l, _) => {

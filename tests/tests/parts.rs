@@ -35,7 +35,7 @@ fn parts_are_what_they_should_be() {
     );
     if std::env::var_os("LOOP_PROGRAMS").is_none() {
         assert!(
-            seen.len() == 82 && seen.values().all(|n| *n > 20),
+            seen.len() == 84 && seen.values().all(|n| *n > 20),
             "{seen:?}"
         );
     }

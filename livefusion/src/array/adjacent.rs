@@ -37,18 +37,12 @@ impl Builder {
     }
 
     fn diff_in_order(self, xs: &Arc<Node>, ty: Ty) -> Arc<Node> {
-        let loc = self.loc();
-        let (before, indices) = self.beside(xs);
-        let all = self.zip(&[xs.clone(), before, indices]);
-        let types = [ty, ty, Ty::U64];
-        let has_one = trace(&types, |p| {
-            let first = Field::literal(Const::u64(0));
-            Fields::from_slice(&[Field::op(Op::Ne, &[p[2], first], loc)])
+        let before = self.before(xs, &zeros(&xs.types));
+        let pairs = self.zip(&[xs.clone(), before]);
+        let less = trace(&[ty, ty], |p| {
+            Fields::from_slice(&[Field::op(Op::Sub, &p[..2], self.loc())])
         });
-        let less = trace(&types, |p| {
-            Fields::from_slice(&[Field::op(Op::Sub, &p[..2], loc)])
-        });
-        self.map(&[self.filter(&all, has_one)], less)
+        self.map(&[self.without_first(&pairs, xs)], less)
     }
 
     fn diff_by_index(self, xs: &Arc<Node>) -> Arc<Node> {

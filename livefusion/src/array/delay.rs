@@ -325,6 +325,16 @@ impl Builder {
         made
     }
 
+    /// Makes an array in lockstep with a stream late by one: it leaves out the first element.
+    pub(super) fn without_first(self, all: &Arc<Node>, xs: &Arc<Node>) -> Arc<Node> {
+        let late = Late {
+            of: as_long(xs).clone(),
+            by: 1,
+            padded: false,
+        };
+        self.made_late(all, &late)
+    }
+
     /// The index of each element of a late array.
     fn late_places(self, late: &Late) -> Arc<Node> {
         let by = Field::literal(Const::u64(late.by));

@@ -347,8 +347,8 @@ table! {
         passes_over: true,
         effort: Effort::each_field(0, 0, 2), ..PLAIN
     };
-    Kind::ReverseS => Facts {
-        name: "reverse_s", code: 26, length: AsLong::Input(1), by_segments: BySegments::Elements,
+    Kind::MoveS(_) => Facts {
+        name: "move_s", code: 26, length: AsLong::Input(1), by_segments: BySegments::Elements,
         any_order: true, passes_over: true, ..PLAIN
     };
     Kind::CountS => Facts {

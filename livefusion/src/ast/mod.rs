@@ -33,6 +33,7 @@ mod body;
 pub(crate) mod body_cache;
 mod builder;
 mod check;
+mod counted;
 mod draft;
 mod external;
 mod facts;
@@ -56,6 +57,7 @@ pub(crate) use check::fits;
 pub(crate) use draft::show_node;
 pub(crate) use first::{from_first, zeros};
 pub(crate) use nests::levels;
+pub(crate) use own_index::is_length;
 pub(crate) use plain::{Side, identities, is_exact, kept_side, plain};
 pub(crate) use turned::{reversed, turned};
 
@@ -76,6 +78,7 @@ pub use simplify::simplify;
 use simplify::view;
 pub use term::{Args, Assert, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types};
 pub(crate) use term::{divides_all, may_trap};
+pub use turned::Move;
 
 /// Traces closures on scalars: expressions whose types are known at run time only.
 pub use crate::exp::trace::{Field, Fields, trace};

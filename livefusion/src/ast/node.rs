@@ -2,7 +2,9 @@
 //!
 //! A node is a combinator applied to other nodes. Building one computes nothing.
 
-use crate::ast::{After, Body, Capture, Rewrite, Shape, Term, TermId, Types, Value, show_types};
+use crate::ast::{
+    After, Body, Capture, Move, Rewrite, Shape, Term, TermId, Types, Value, show_types,
+};
 use crate::custom::{Combinator, Output};
 use crate::error::Error;
 use crate::loc::Loc;
@@ -15,8 +17,7 @@ use std::sync::{Arc, OnceLock};
 /// Two uses of one `Arc` are one node: the pointer is its stable name.
 #[derive(Debug)]
 pub struct Node {
-    /// The combinator as the user called it: `map`, `sum`, `reverse`, ... (not part of the node's
-    /// identity).
+    /// The combinator as the user called it, such as `map` (not part of the node's identity).
     pub name: &'static str,
     /// The call site (not part of the node's identity).
     pub loc: Loc,
@@ -30,8 +31,7 @@ pub struct Node {
     pub types: Types,
     /// Rank: 0 for a delayed scalar, else the number of axes.
     pub rank: u8,
-    /// The lengths of the axes, for rank 2 or more. They are part of neither key nor code: elements
-    /// are stored row by row.
+    /// The lengths of the axes, for rank 2 or more (part of neither key nor code).
     pub shape: Option<Shape>,
     /// Whether elements are made one after the other, so that one element costs all before it.
     pub is_stream: bool,
@@ -39,8 +39,7 @@ pub struct Node {
     pub len: Option<u64>,
     /// Whether a computation outside the fused loops must run first.
     pub after: After,
-    /// The stream that it is a part of, if consumers of its parts could share the stream's loop (not
-    /// part of the node's identity).
+    /// The stream that it is a part of, whose loop consumers could share (not part of its identity).
     pub part: Option<Arc<StreamPart>>,
     /// The rows of a closure that its elements belong to (not part of the node's identity).
     pub rows: Option<Box<ElementRows>>,
@@ -87,6 +86,8 @@ pub struct ElementRows {
     pub lengths: Arc<Node>,
     /// The number of each row among all rows, if these are only some of them.
     pub numbers: Option<Arc<Node>>,
+    /// The number of steps in each row before its first element, if a loop makes it late.
+    pub late: u64,
 }
 
 /// Distinguishes elements of rows by their level.
@@ -150,8 +151,7 @@ pub enum Kind {
     Input(Input),
     /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index. No inputs.
     Generate(Len, Body),
-    /// `f` of each element of the inputs, in lockstep. The body's parameters are the fields of all
-    /// inputs.
+    /// `f` of each element of the inputs, in lockstep. Its parameters are the fields of all inputs.
     Map(Body),
     /// The inputs' fields joined into one element, in lockstep.
     Zip,
@@ -196,8 +196,8 @@ pub enum Kind {
     /// Each segment's elements in ascending order, by the first field, then by the next. Inputs:
     /// lengths, data. The data's fields are unsigned integers.
     SortS(Sorted),
-    /// Each segment's elements, from the last to the first. Inputs: lengths, data.
-    ReverseS,
+    /// Each segment's elements at other places of it. Inputs: lengths, data.
+    MoveS(Move),
     /// The number of true tags in each segment: the segment lengths after a pack by these tags.
     /// Inputs: lengths, tags.
     CountS,

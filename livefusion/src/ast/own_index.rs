@@ -218,8 +218,8 @@ fn is_zero(body: &Body, t: TermId) -> bool {
     matches!(body.terms[t.index()].term, Term::Lit(c) if c.bits == 0)
 }
 
-/// Whether a term is the length of an axis.
-fn is_length(body: &Body, n: TermId, axis: &Axis) -> bool {
+/// Tells whether a term is the length of an axis.
+pub(crate) fn is_length(body: &Body, n: TermId, axis: &Axis) -> bool {
     match body.terms[n.index()].term {
         Term::Lit(c) => known(axis) == Some(c.bits),
         Term::Scalar { capture, field: 0 } => {

@@ -94,6 +94,7 @@ macro_rules! walk {
                 $body(BodyRole::Element, step);
             }
             Kind::SortS(sorted) => $word(*sorted as u64),
+            Kind::MoveS(to) => $word(to.code()),
             Kind::Fields(range) => {
                 $word(u64::from(range.start));
                 $word(u64::from(range.end));
@@ -109,7 +110,6 @@ macro_rules! walk {
             | Kind::ZipShortest
             | Kind::Pack
             | Kind::ScanTotal
-            | Kind::ReverseS
             | Kind::CountS
             | Kind::Append
             | Kind::Len => {}

@@ -1,8 +1,8 @@
 //! Shapes: the axis lengths of arrays of rank 2 or more.
 
 use crate::ast::{
-    Assert, BodyBuilder, Builder, Field, Fields, Kind, Len, Node, Term, TermId, Value, own_index,
-    trace,
+    Assert, BodyBuilder, Builder, Field, Fields, Kind, Len, Node, Term, TermId, Value, counted,
+    own_index, trace,
 };
 use crate::error::ErrorKind;
 use crate::loc::Loc;
@@ -26,8 +26,10 @@ impl Axis {
 
     /// Returns the common length of segments that are equally long by construction.
     pub fn of_rows(lengths: &Arc<Node>) -> Option<Axis> {
-        let (Kind::Generate(_, body) | Kind::Expand(body)) = &lengths.kind else {
-            return None;
+        let body = match &lengths.kind {
+            Kind::Generate(_, body) | Kind::Expand(body) => body,
+            Kind::CountS if !lengths.is_leaf() => return counted::of_rows(lengths),
+            _ => return None,
         };
         if *lengths.types != [Ty::U64] {
             return None;

@@ -1,8 +1,27 @@
-//! Index functions that read an array from its end.
+//! Elements at other places of their array: moves, and index functions that read it from its end.
 
 use crate::ast::{Body, Kind, Len, Node, Term, TermId};
 use loop_lang::op::Op;
 use std::sync::Arc;
+
+/// Says which element of a segment an element of the result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// They come from the last to the first.
+    Turned,
+    /// The one so many places later, or the nearest one of the segment.
+    By(i64),
+}
+
+impl Move {
+    /// Returns a number of its own.
+    pub(crate) fn code(self) -> u64 {
+        match self {
+            Move::Turned => 0,
+            Move::By(by) => by.cast_unsigned(),
+        }
+    }
+}
 
 /// Returns the array that a node has from the last element to the first.
 pub(crate) fn reversed(node: &Node) -> Option<&Arc<Node>> {

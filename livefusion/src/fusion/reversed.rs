@@ -13,7 +13,7 @@
 //! index function does.
 
 use super::rates::{ClassKind, Rates, indexed_array};
-use crate::ast::{Body, Kind, turned};
+use crate::ast::{Body, Kind, Move, turned};
 use crate::sharing::{Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -101,7 +101,8 @@ fn reversed(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
 /// same segments computes them.
 fn reversed_each(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
     let node = &graph.nodes[id.index()];
-    if node.leaf || !matches!(node.node.kind, Kind::ReverseS) || rates.is_unfused(id, 1) {
+    if node.leaf || !matches!(node.node.kind, Kind::MoveS(Move::Turned)) || rates.is_unfused(id, 1)
+    {
         return None;
     }
     let mut makers = graph.fields(node.inputs[1]).into_iter().map(|f| f.0);
@@ -144,7 +145,7 @@ impl Directions {
                 for maker in makers.filter(|n| *n != id && !graph.nodes[n.index()].leaf) {
                     match graph.node(id).kind {
                         _ if of_segments => d.runs_along(maker),
-                        Kind::ReverseS => {}
+                        Kind::MoveS(_) => {}
                         _ => d.join(id, maker, false),
                     }
                 }

@@ -305,7 +305,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::FoldS(_) => segments::place_fold(p, id),
         Kind::ScanS(..) => segments::place_scan(p, id),
         Kind::SortS(_) => sort::place(p, id),
-        Kind::ReverseS => segments::place_reverse(p, id),
+        Kind::MoveS(_) => segments::place_move(p, id),
         Kind::CountS => segments::place_count(p, id),
     }
 }
@@ -407,7 +407,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, point: placement::Point) -> Lower
         Kind::Custom(_) => custom::emit(e, id, point),
         Kind::FoldS(_) => segments::emit_fold(e, id, point),
         Kind::ScanS(..) => segments::emit_scan(e, id, point),
-        Kind::ReverseS => segments::emit_reverse(e, id, point),
+        Kind::MoveS(_) => segments::emit_move(e, id, point),
         Kind::CountS => segments::emit_count(e, id, point),
         Kind::Generate(..) => generate::emit_reversed(e, id, point),
         // These have no code of their own. Filters open rates, maps and expansions are placed at

@@ -1,6 +1,6 @@
 //! A loop's view of its plan: the nodes in memory, the fields of inputs.
 
-use crate::ast::Kind;
+use crate::ast::{Kind, Move};
 use crate::fusion::phases::Phase;
 use crate::fusion::{ClassId, Plan};
 use crate::sharing::uniform::is_uniform;
@@ -30,6 +30,15 @@ pub struct InputColumn {
     pub unfused_at: Option<ClassId>,
     /// Whether it is read from the end, by a reversed loop.
     pub reversed: bool,
+    /// How many steps later it is read in its segment, or in the nearest one.
+    pub by: i64,
+}
+
+impl InputColumn {
+    /// Returns whether it is read at another index than that of its consumer.
+    pub fn is_elsewhere(self) -> bool {
+        self.reversed || self.by != 0
+    }
 }
 
 impl From<FieldRef> for InputColumn {
@@ -38,6 +47,7 @@ impl From<FieldRef> for InputColumn {
             field,
             unfused_at: None,
             reversed: false,
+            by: 0,
         }
     }
 }
@@ -158,8 +168,11 @@ impl<'g> LoopScope<'g> {
         let reversed = match kind {
             // Segments are visited in order.
             _ if kind.facts().by_segments.is_of_segments(input) => false,
-            Kind::ReverseS => {
-                self.runs_against(id) == (made_once && self.runs_against(used.field.0))
+            Kind::MoveS(to) => {
+                let turns = *to == Move::Turned;
+                let against =
+                    self.runs_against(id) ^ (made_once && self.runs_against(used.field.0));
+                turns ^ against
             }
             _ => self.runs_against(id) && !made_once,
         };
@@ -167,6 +180,13 @@ impl<'g> LoopScope<'g> {
             field: used.field,
             unfused_at: used.unfused_at,
             reversed,
+            by: match kind {
+                Kind::MoveS(Move::By(by)) if input == 1 && self.runs_against(id) => {
+                    by.saturating_neg()
+                }
+                Kind::MoveS(Move::By(by)) if input == 1 => *by,
+                _ => 0,
+            },
         }
     }
 

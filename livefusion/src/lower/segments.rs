@@ -327,10 +327,10 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     Ok(())
 }
 
-/// Places a reversal of each segment.
+/// Places a move of the elements of each segment.
 ///
-/// Elements made in the same direction are read in a later pass over the segment.
-pub fn place_reverse(p: &mut Placer<'_>, id: NodeId) -> Lower {
+/// Elements that this loop does not make in the same step are read in a later pass over the segment.
+pub fn place_move(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let columns = p.scope.columns(id, 1..2);
     let mut point = place_segmented(p, id)?;
     let behind: Vec<Point> = columns.iter().filter_map(|c| p.behind_pass(*c)).collect();
@@ -344,8 +344,8 @@ pub fn place_reverse(p: &mut Placer<'_>, id: NodeId) -> Lower {
     Ok(())
 }
 
-/// Emits a reversal of each segment.
-pub fn emit_reverse(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
+/// Emits a move of the elements of each segment.
+pub fn emit_move(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let elements = elements(e, id, 1..2, point)?;
     e.values.set_elts(id, point, elements);
     Ok(())

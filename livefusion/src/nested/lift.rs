@@ -2,16 +2,19 @@
 
 use super::loops::LoopForm;
 use super::merge::by_position;
+use super::near::is_scanned;
 use super::reads::BodyPlace;
 use crate::array::{append_by_index, shortest_by_index};
 use crate::ast::{
-    After, ArrayLoop, Builder, BySegments, ElementRows, External, ExternalPart, Gives, Kind, Len,
-    Node, OfSegments, RowLevel, reversed,
+    After, ArrayLoop, BodyBuilder, Builder, BySegments, ElementRows, External, ExternalPart, Gives,
+    Kind, Len, Move, Node, OfSegments, RowLevel, reversed,
 };
 use crate::error::ErrorKind;
 use crate::iterate::{sources, waits};
 /// An array per segment: the lengths, and all elements in order.
 pub(crate) use crate::segmented::Segments as Rows;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -52,6 +55,10 @@ pub struct Lift {
     /// Visited nodes whose operands may be unknown: those that a step takes from around its loop.
     given: FxHashSet<Name>,
     made: FxHashMap<SharedNode, Arc<Node>>,
+    /// How late a node is, or an input of it. None for nodes that are not.
+    late: FxHashMap<Name, u64>,
+    /// How late the node in work is.
+    late_now: u64,
     pub(super) kept: Vec<Arc<Node>>,
     /// The lifted final states of loops over arrays.
     pub(super) ended: FxHashMap<*const ArrayLoop, Vec<Lifted>>,
@@ -75,6 +82,8 @@ pub(super) enum SharedNode {
     Total(Name, Name),
     /// Numbers of true tags per segment: lengths, tags.
     Count(Name, Name),
+    /// Tags of all elements of segments but the first ones: lengths, number.
+    Late(Name, u64),
     /// A length that all segments have: a number, a delayed scalar, or the length of an array.
     Known(u64),
     Scalar(Name),
@@ -92,6 +101,8 @@ impl Lift {
             known: FxHashMap::default(),
             given: FxHashSet::default(),
             made: FxHashMap::default(),
+            late: FxHashMap::default(),
+            late_now: 0,
             kept: Vec::new(),
             ended: FxHashMap::default(),
             forms: FxHashMap::default(),
@@ -159,7 +170,10 @@ impl Lift {
                 stack.push((node, true));
                 stack.push((other, false));
             } else {
+                let late = self.late_steps(&node);
+                self.late_now = late;
                 let mut lifted = self.rule(&node);
+                self.late_now = late;
                 let is_inner = node.kind.facts().by_segments != BySegments::Never;
                 match &mut lifted {
                     Lifted::Same(_) => {}
@@ -171,10 +185,23 @@ impl Lift {
                         self.of_rows(data, RowLevel::Element, Some(lengths));
                     }
                 }
+                self.late_now = 0;
                 self.stands_for(&node, lifted);
             }
         }
         self.lifted(root)
+    }
+
+    /// How late a node is, or an input of it.
+    fn late_steps(&mut self, node: &Arc<Node>) -> u64 {
+        let inputs = node.inputs.iter();
+        let inputs = inputs.filter_map(|n| self.late.get(&Arc::as_ptr(n)).copied());
+        let most = inputs.max().unwrap_or_default();
+        let late = node.late().map_or(most, |late| late.by);
+        if late > 0 {
+            self.late.insert(Arc::as_ptr(node), late);
+        }
+        late
     }
 
     /// Relates the elements of a new node to the segments, for errors. Others keep their relation.
@@ -194,6 +221,7 @@ impl Lift {
                 level,
                 lengths: lengths.unwrap_or(&self.segments).clone(),
                 numbers,
+                late: self.late_now,
             }));
         }
     }
@@ -255,7 +283,11 @@ impl Lift {
             }
             Kind::Pack => {
                 let (lengths, inputs) = self.in_step(b, node);
-                self.packed(b, &lengths, &inputs[0], &inputs[1])
+                let tags = match node.late() {
+                    Some(late) if !late.padded => self.late_tags(b, &lengths, late.by),
+                    _ => inputs[1].clone(),
+                };
+                self.packed(b, &lengths, &inputs[0], &tags)
             }
             Kind::Fold(fold) => {
                 let of = self.up_to_end(fold, &node.inputs[0]);
@@ -286,6 +318,9 @@ impl Lift {
                 Lifted::Rows(self.reversed(b, of))
             }
             Kind::Generate(len, body) => {
+                if let Some(near) = self.neighbours(b, len, body) {
+                    return near;
+                }
                 let lengths = self.length(b, len);
                 let reads = self.reads(b, &[body], &BodyPlace::Segment);
                 let body = reads.behind(body, &body.params.clone());
@@ -312,10 +347,10 @@ impl Lift {
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
                 rows(lengths, b.sort_keys(&inner, &data, *sorted))
             }
-            Kind::ReverseS => {
+            Kind::MoveS(to) => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let Rows { lengths, data } = self.within(b, &node.inputs[1], &outer, &inner);
-                rows(lengths, b.reverse_each(&inner, &data))
+                rows(lengths, b.move_each(&inner, &data, *to))
             }
             Kind::CountS => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
@@ -329,10 +364,24 @@ impl Lift {
         }
     }
 
+    /// Tags of the elements of each segment but the first ones. One node for late arrays that are
+    /// in lockstep.
+    fn late_tags(&mut self, b: Builder, lengths: &Arc<Node>, by: u64) -> Arc<Node> {
+        let key = SharedNode::Late(Arc::as_ptr(lengths), by);
+        self.once(key, &[lengths], |lift| {
+            let mut is_there = BodyBuilder::new(&[Ty::U64]);
+            let (index, by) = (is_there.param(0), is_there.lit(Const::u64(by)));
+            let is = is_there.op(Op::Le, &[by, index]);
+            let mut tags = b.map(&[lift.indices(b, lengths)], is_there.finish(&[is]));
+            lift.of_rows(&mut tags, RowLevel::Element, Some(lengths));
+            tags
+        })
+    }
+
     /// The elements of a segment from the last to the first.
     fn reversed(&mut self, b: Builder, of: &Arc<Node>) -> Rows {
         let Rows { lengths, data } = self.rows_of(b, of);
-        let data = b.reverse_each(&lengths, &data);
+        let data = b.move_each(&lengths, &data, Move::Turned);
         Rows { lengths, data }
     }
 
@@ -383,7 +432,7 @@ impl Lift {
     }
 
     /// The lengths of a generator.
-    fn length(&mut self, b: Builder, len: &Len) -> Arc<Node> {
+    pub(super) fn length(&mut self, b: Builder, len: &Len) -> Arc<Node> {
         match len {
             Len::Known(n) => self.constant_known(b, *n),
             Len::Delayed(n) => match self.lifted(n) {
@@ -414,23 +463,4 @@ fn by_index(node: &Node) -> Option<Arc<Node>> {
         Kind::Merge(step) => Some(by_position(b, &node.inputs, step)),
         _ => None,
     }
-}
-
-/// Whether an array is a scan, or is computed from one element by element.
-fn is_scanned(node: &Arc<Node>) -> bool {
-    let mut seen: FxHashSet<Name> = FxHashSet::default();
-    let mut stack = vec![node];
-    while let Some(node) = stack.pop() {
-        if !node.comes_in_order() || !seen.insert(Arc::as_ptr(node)) {
-            continue;
-        }
-        let facts = node.kind.facts();
-        if facts.scans {
-            return true;
-        }
-        if facts.in_step() {
-            stack.extend(&node.inputs);
-        }
-    }
-    false
 }

@@ -28,6 +28,7 @@ mod folds;
 mod lift;
 mod loops;
 mod merge;
+mod near;
 mod placeholders;
 mod reads;
 mod segments;
@@ -181,8 +182,9 @@ impl<T: Elt> Segmented<T> {
     /// the segments with inner loops over their elements. Folds of a segment and maps that use them
     /// share one loop. It iterates over each segment twice, once for the fold and once for the map.
     ///
-    /// Indexed reads of the segment (`reverse`, `slice`, `windows`, `at`, `append` ..) read all
-    /// data at random. The data is materialised first, unless it is in memory or cheap to compute
+    /// `windows` and `shift` of a scan or of a costly map are a second pass over the segment, which
+    /// reads a buffer of one segment. Other indexed reads (`reverse`, `slice`, `at`, `append` ..) read
+    /// all data at random. The data is materialised first, unless it is in memory or cheap to compute
     /// inline. `take_while` and `take` do not leave the loop early. It continues to the end of the
     /// segment, but skips all code there that could trap.
     ///

@@ -143,7 +143,7 @@ impl Lift {
 
     /// The stream and the data of an array that should be inlined. Bodies must read it at one
     /// index. Storing its elements first could trap, or need another loop.
-    fn computed(
+    pub(super) fn computed(
         &self,
         bodies: &[Body],
         array: &Arc<Node>,

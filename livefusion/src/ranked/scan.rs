@@ -6,8 +6,8 @@ use super::near::near;
 use super::reduce::one_of;
 use crate::array::{Array, Multi, length_of, operator_of};
 use crate::ast::{
-    Axis, Body, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Shape, Types, fits, from_first,
-    is_exact, show_node,
+    Axis, Body, Builder, Fold, FoldStyle, Kind, Move, Node, ScanKind, Shape, Types, fits,
+    from_first, is_exact, show_node,
 };
 use crate::elt::{Elt, Int};
 use crate::error::ErrorKind;
@@ -67,7 +67,7 @@ impl Builder {
             // also their order. The result is reversed back.
             let turned = |elements: Arc<Node>| match (towards, &rows) {
                 (Towards::End, _) => elements,
-                (Towards::Start, Some(rows)) => self.reverse_each(rows, &elements),
+                (Towards::Start, Some(rows)) => self.move_each(rows, &elements, Move::Turned),
                 (Towards::Start, None) => self.reverse(&elements),
             };
             let elements = turned(self.flatten(xs));

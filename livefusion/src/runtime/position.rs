@@ -86,7 +86,11 @@ impl<'a> Nest<'a> {
                 let is_element = nest.len() == 2 && rows.level == RowLevel::Element;
                 let lengths = self.lengths_at_rate();
                 let element = is_element.then(|| self.element(lengths.as_ref()));
-                (first.counter, element.flatten())
+                let late = self.late_in_rows(rows);
+                (
+                    first.counter,
+                    element.flatten().and_then(|at| at.checked_sub(late)),
+                )
             }
         };
         let row = match &rows.numbers {
@@ -144,6 +148,14 @@ impl<'a> Nest<'a> {
                 }
             }
         }
+    }
+
+    /// The number of steps in each row before the first element, if this loop makes it late.
+    fn late_in_rows(&self, rows: &ElementRows) -> u64 {
+        let late = |n: &Node| n.rows.as_ref().map_or(0, |of| of.late);
+        let begins = |n: &Node| late(n) == rows.late && n.inputs.iter().all(|n| late(n) == 0);
+        let mut combs = self.lowered.combs.iter().map(|id| self.b.nodes.get(*id));
+        if combs.any(begins) { rows.late } else { 0 }
     }
 
     /// The number of steps before the first element of a node, if this loop makes it late.

@@ -5,6 +5,7 @@ use super::Uses;
 use crate::chunkable::origins::Origins;
 use crate::ir::{Atom, Part, Place, RateId, RateKind, Section, Var};
 use crate::op::Op;
+use crate::types::Const;
 
 impl Uses {
     /// Tells whether each read element was written by an earlier pass over the same segment.
@@ -36,10 +37,41 @@ impl Uses {
                 } => {
                     let later = origins.tree.loop_rate(*rate);
                     is_behind(origins, *pass, later)
-                        && self.within_segment(origins, later, *index) == Some(size)
+                        && self.stays_within(origins, later, *index) == Some(size)
                 }
                 _ => false,
             })
+    }
+
+    /// Returns the length of a rate's segments if the index is that of an element of the segment.
+    ///
+    /// It is the position `at`, or a place near it: `min x (size - 1)` or `at - min x at`. Or it is such
+    /// a place from the end.
+    fn stays_within(&self, origins: &Origins<'_>, rate: RateId, index: Atom) -> Option<Atom> {
+        let RateKind::Nested { counter, bound, .. } = origins.program.rate(rate).kind else {
+            return None;
+        };
+        let size = self.size_of_segment(origins, rate)?;
+        let made = |a: Atom| origins.lets.get(&a.var()?).copied();
+        let is_last = |a: Atom, end: Atom| match made(a) {
+            Some((Op::Sub, args)) => *args == [end, Const::u64(1).into()],
+            _ => false,
+        };
+        let is_at = |a: Atom| self.within_segment(origins, rate, a).is_some();
+        let is_near = |a: Atom| match made(a) {
+            Some((Op::Min, args)) => args.iter().any(|last| is_last(*last, size)),
+            Some((Op::Sub, [at, back])) => match made(*back) {
+                Some((Op::Min, args)) => args.contains(at) && is_at(*at),
+                _ => false,
+            },
+            _ => false,
+        };
+        let is_turned = match made(index)? {
+            (Op::Sub, [last, ix]) if *ix == counter.into() => is_last(*last, bound),
+            (Op::Sub, [last, near]) => is_last(*last, size) && is_near(*near),
+            _ => false,
+        };
+        (is_at(index) || is_near(index) || is_turned).then_some(size)
     }
 
     /// Returns the length of a rate's segments if the index is the position within the segment.
@@ -49,6 +81,7 @@ impl Uses {
         let RateKind::Nested { counter, bound, .. } = origins.program.rate(rate).kind else {
             return None;
         };
+        let length = self.size_of_segment(origins, rate)?;
         let made = |a: Atom| origins.lets.get(&a.var()?).copied();
         let (Op::Sub, &[from, first]) = made(index)? else {
             return None;
@@ -56,16 +89,20 @@ impl Uses {
         let (Op::Sub, &[end, size]) = made(first)? else {
             return None;
         };
-        let (Op::Add, &[begin, length]) = made(bound)? else {
+        (from == counter.into() && (end, length) == (bound, size)).then_some(size)
+    }
+
+    /// Returns the length of a rate's segments. The rate's counter continues over segments.
+    fn size_of_segment(&self, origins: &Origins<'_>, rate: RateId) -> Option<Atom> {
+        let RateKind::Nested { counter, bound, .. } = origins.program.rate(rate).kind else {
             return None;
         };
-        let counter_is = Atom::Var(counter);
+        let (Op::Add, &[begin, size]) = origins.lets.get(&bound.var()?).copied()? else {
+            return None;
+        };
         let stays = size.var().is_none_or(|v| !origins.carries.contains_key(&v));
-        (stays
-            && (from, begin) == (counter_is, counter_is)
-            && (end, length) == (bound, size)
-            && self.counts_up(origins, counter, &[rate]))
-        .then_some(size)
+        let goes_on = begin == counter.into() && self.counts_up(origins, counter, &[rate]);
+        (stays && goes_on).then_some(size)
     }
 }
 
@@ -166,6 +203,14 @@ guard_2:
   unless more_2
 body_2:
   let at_2 = sub ix_2 first_2
+  let last_2 = sub size_0 1
+  let there_2 = add at_2 2
+  let ahead_2 = min there_2 last_2
+  let far_2 = min 2 at_2
+  let back_2 = sub at_2 far_2
+  let turned_2 = sub last_2 ahead_2
+  let end_1_2 = sub end_2 1
+  let rix_2 = sub end_1_2 ix_2
   let x_2 = readArray row_1 {read}
 yield_2:
   writeArray out_2 ix_2 x_2
@@ -192,6 +237,16 @@ done_0:
         assert!(!is_filled("ix_1", "at_2", "out_2"));
         assert!(!is_filled("at_1", "ix_2", "out_2"));
         assert!(!is_filled("0", "0", "out_2"));
+    }
+
+    #[test]
+    fn a_later_pass_reads_near_elements_of_the_segment() {
+        for read in ["ahead_2", "back_2", "turned_2", "rix_2"] {
+            assert!(is_filled("at_1", read, "out_2"), "{read}");
+        }
+        for read in ["there_2", "far_2", "last_2"] {
+            assert!(!is_filled("at_1", read, "out_2"), "{read}");
+        }
     }
 
     /// Sorts only elements written by the first pass, and only after it.

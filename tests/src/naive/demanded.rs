@@ -32,8 +32,8 @@
 //! includes them. Elements beyond *most* are *behind an exit*.
 
 use super::inlined::columns;
-use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable};
-use livefusion::ast::{Body, Capture, Kind, Len, MERGE_CHECK, Node, ScanKind, Term};
+use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable, segments};
+use livefusion::ast::{Body, Capture, Kind, Len, MERGE_CHECK, Move, Node, ScanKind, Term};
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -339,12 +339,12 @@ impl<'a> Demanded<'a> {
                     self.count(&node.inputs[0], ALL);
                 }
             }
-            Kind::ReverseS => {
+            Kind::MoveS(to) => {
                 let counted = self.segments_to(&node.inputs[0], elements.max(mine.count));
                 self.so_far(&node.inputs[0], counted);
                 for (f, positions) in &mine.fields {
-                    let turned = self.turned(&node.inputs[0], positions);
-                    self.add(&node.inputs[1], *f, &turned);
+                    let moved = self.moved(&node.inputs[0], positions, *to);
+                    self.add(&node.inputs[1], *f, &moved);
                 }
                 self.count(&node.inputs[1], mine.count);
                 if mine.end() {
@@ -570,30 +570,32 @@ impl<'a> Demanded<'a> {
         if self.most { most } else { least }
     }
 
-    /// The positions before a reversal of segments. If the demand is generous, these are all of the
+    /// The positions before a move within segments. If the demand is generous, these are all of the
     /// segments.
-    fn turned(&self, lengths: &Arc<Node>, positions: &Positions) -> Positions {
+    fn moved(&self, lengths: &Arc<Node>, positions: &Positions, to: Move) -> Positions {
         let Data::Array(columns, _) = self.naive.seen(lengths) else {
             return before(ALL);
         };
         if positions.before == ALL {
             return before(ALL);
         }
-        let mut turned = Positions::default();
+        let mut moved = Positions::default();
         let mut start = 0usize;
         for n in &columns[0] {
             let last = start.saturating_add(*n as usize);
             let segment = start..last.min(positions.steps());
             let wanted = |i: &usize| positions.contains(*i);
             if self.most && segment.clone().any(|i| wanted(&i)) {
-                turned.before = last;
+                moved.before = last;
             }
-            turned
-                .also
-                .extend(segment.filter(wanted).map(|i| start + last - 1 - i));
+            let all = start..last;
+            let places = segment
+                .filter(wanted)
+                .map(|i| segments::before(to, &all, i));
+            moved.also.extend(places);
             start = last;
         }
-        turned
+        moved
     }
 
     /// The number of segments that hold at least `elements` elements.

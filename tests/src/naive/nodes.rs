@@ -109,7 +109,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         Kind::FoldS(fold) => segments::fold(naive, fold, node, &inputs, &mut e),
         Kind::ScanS(fold, kind) => segments::scan(naive, (fold, *kind), node, &inputs, &mut e),
         Kind::SortS(sorted) => segments::sort(*sorted, &inputs, &mut e),
-        Kind::ReverseS => segments::reverse(&inputs, &mut e),
+        Kind::MoveS(to) => segments::moved(*to, &inputs, &mut e),
         Kind::CountS => segments::count(&inputs, &mut e),
         Kind::Take(n) => take(naive, n, inputs[0], &mut e),
         Kind::TakeWhile { test, inclusive } => take_while(naive, test, *inclusive, &inputs, &mut e),

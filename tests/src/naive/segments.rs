@@ -4,7 +4,7 @@ use super::body::Runner;
 use super::fold::Folding;
 use super::nodes::{Running, in_step, row};
 use super::{Data, Evaluated, Naive, Trap, When};
-use livefusion::ast::{Body, Fold, Node, ScanKind, Sorted};
+use livefusion::ast::{Body, Fold, Move, Node, ScanKind, Sorted};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::ops::Range;
@@ -152,13 +152,28 @@ pub(super) fn sort(sorted: Sorted, inputs: &[&Data], e: &mut Evaluated) {
     e.data = Data::Array(columns, places.len());
 }
 
-/// Reverses each segment.
-pub(super) fn reverse(inputs: &[&Data], e: &mut Evaluated) {
+/// Moves the elements of each segment.
+pub(super) fn moved(to: Move, inputs: &[&Data], e: &mut Evaluated) {
     let segments = cut(inputs[0], inputs[1].len(), &mut e.traps);
-    let places: Vec<usize> = segments.into_iter().flat_map(Range::rev).collect();
+    let places = segments
+        .into_iter()
+        .flat_map(|s| s.clone().map(move |i| before(to, &s, i)));
+    let places: Vec<usize> = places.collect();
     let column = |c: &Vec<u64>| places.iter().map(|i| c[*i]).collect();
     let columns = inputs[1].columns().iter().map(column).collect();
     e.data = Data::Array(columns, places.len());
+}
+
+/// The place before a move of the element at a place of a segment.
+pub(super) fn before(to: Move, segment: &Range<usize>, i: usize) -> usize {
+    let (first, last) = (segment.start, segment.end - 1);
+    match to {
+        Move::Turned => first + last - i,
+        Move::By(by) => {
+            let there = i as i128 + i128::from(by);
+            there.clamp(first as i128, last as i128) as usize
+        }
+    }
 }
 
 /// Counts the true tags of each segment.

@@ -23,7 +23,8 @@ pub use shrink::shrink;
 
 use crate::naive::{Data, Naive};
 use livefusion::ast::{
-    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, Places, ScanKind, Sorted, TermId, Value,
+    self, BodyBuilder, Builder, FoldStyle, Kind, Len, Move, Node, Places, ScanKind, Sorted, TermId,
+    Value,
 };
 use livefusion::over::Domain;
 use livefusion_backend::Buffer;
@@ -88,8 +89,8 @@ pub enum Step {
     ScanS(usize, usize, Fold, ScanKind),
     /// A sort of segments: lengths, keys.
     SortS(usize, usize, Sorted),
-    /// Segments from the end: lengths, data.
-    ReverseS(usize, usize),
+    /// Elements of segments, moved: lengths, data.
+    MoveS(usize, usize, Move),
     /// The number of true tags in segments: lengths, tags.
     CountS(usize, usize),
     /// Elements before the first one that fails; the flag includes that one.
@@ -297,7 +298,7 @@ macro_rules! inputs_of {
             | Step::FoldS(a, b, _)
             | Step::ScanS(a, b, ..)
             | Step::SortS(a, b, _)
-            | Step::ReverseS(a, b)
+            | Step::MoveS(a, b, _)
             | Step::CountS(a, b) => vec![a, b],
             Step::Expand(lengths, values, _) => std::iter::once(lengths).chain(values).collect(),
             Step::Scatter(b, i, v, _) | Step::ScanByIndex(b, i, v, ..) => vec![b, i, v],
@@ -367,7 +368,7 @@ impl Step {
             Step::SortS(lengths, keys, sorted) => {
                 b.sort_keys(&nodes[*lengths], &nodes[*keys], *sorted)
             }
-            Step::ReverseS(lengths, data) => b.reverse_each(&nodes[*lengths], &nodes[*data]),
+            Step::MoveS(lengths, data, to) => b.move_each(&nodes[*lengths], &nodes[*data], *to),
             Step::CountS(lengths, tags) => b.count_tags(&nodes[*lengths], &nodes[*tags]),
             Step::TakeWhile(input, test, inclusive) => {
                 b.take_while(&nodes[*input], test.build(nodes), *inclusive)
@@ -417,7 +418,7 @@ impl Step {
             Step::FoldS(.., fold) => Kind::FoldS(Box::new(fold.build(plain))),
             Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
             Step::SortS(.., sorted) => Kind::SortS(*sorted),
-            Step::ReverseS(..) => Kind::ReverseS,
+            Step::MoveS(.., to) => Kind::MoveS(*to),
             Step::CountS(..) => Kind::CountS,
             Step::Take(_, n) => Kind::Take(body(n)),
             Step::Append(_) => Kind::Append,
@@ -506,7 +507,7 @@ impl Step {
             Step::FoldS(l, d, _)
             | Step::ScanS(l, d, ..)
             | Step::SortS(l, d, _)
-            | Step::ReverseS(l, d)
+            | Step::MoveS(l, d, _)
             | Step::CountS(l, d) => Some((*l, Some(*d))),
             Step::Expand(l, ..) => Some((*l, None)),
             _ => None,
@@ -536,7 +537,7 @@ impl Step {
             Step::FoldS(..) => "fold_s",
             Step::ScanS(..) => "scan_s",
             Step::SortS(..) => "sort_s",
-            Step::ReverseS(..) => "reverse_s",
+            Step::MoveS(..) => "move_s",
             Step::CountS(..) => "count_s",
             Step::TakeWhile(..) => "take_while",
             Step::Take(..) => "take",

@@ -5,7 +5,7 @@
 use super::random::Making;
 use super::{Body, Fold, Length, Step, Style, Term, body, fold};
 use crate::naive::Data;
-use livefusion::ast::{self, Kind, Node, ScanKind, Sorted};
+use livefusion::ast::{self, Kind, Move, Node, ScanKind, Sorted};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Making {
                 let (lengths, data) = self.segments()?;
                 self.sort_s(lengths, data)
             }
-            7 => self.reverse_s(),
+            7 => self.move_s(),
             _ => self.combinations_s(),
         }
     }
@@ -52,13 +52,13 @@ impl Making {
         Some(Step::ScanS(lengths, data, fold, kind))
     }
 
-    /// A reversal of segments, often of a scan of reversed segments.
-    fn reverse_s(&mut self) -> Option<Step> {
+    /// Elements of segments, moved: often a reversal of a scan of reversed segments.
+    fn move_s(&mut self) -> Option<Step> {
         let (lengths, data) = self.segments()?;
         let scanned = match self.rng.chance(70) {
             true => {
                 let reversed = match self.rng.chance(70) {
-                    true => self.add(Step::ReverseS(lengths, data))?,
+                    true => self.add(Step::MoveS(lengths, data, Move::Turned))?,
                     false => data,
                 };
                 let scan = self.scan_of(lengths, reversed)?;
@@ -66,7 +66,9 @@ impl Making {
             }
             false => data,
         };
-        Some(Step::ReverseS(lengths, scanned))
+        let by = self.rng.pick(&[-9, -2, -1, 1, 2, 3, 40]);
+        let to = self.rng.pick(&[Move::Turned, Move::By(by)]);
+        Some(Step::MoveS(lengths, scanned, to))
     }
 
     /// A sort by keys computed from the data.

@@ -75,7 +75,7 @@ impl Making {
                 | Step::Expand(..)
                 | Step::ScanS(..)
                 | Step::SortS(..)
-                | Step::ReverseS(..)
+                | Step::MoveS(..)
         )
     }
 

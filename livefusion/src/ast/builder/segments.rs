@@ -3,7 +3,7 @@
 use crate::array::by;
 use crate::ast::draft::{Draft, show_node};
 use crate::ast::{
-    Axis, Body, Builder, Fold, Inputs, Kind, Node, Rewrite, ScanKind, Sorted, Types, nests,
+    Axis, Body, Builder, Fold, Inputs, Kind, Move, Node, Rewrite, ScanKind, Sorted, Types, nests,
     own_index, red_flat,
 };
 use crate::over::Domain;
@@ -101,25 +101,30 @@ impl Builder {
         d.array(Kind::SortS(sorted), types)
     }
 
-    /// Reverses the elements of each segment.
+    /// Moves the elements of each segment.
     ///
-    /// The loop that computes the data may run from the end of each segment.
+    /// The loop that computes the data may run from the end of each segment, or pass over it again.
+    /// A move by 0 places is the data.
     ///
     /// ```
-    /// use livefusion::ast::Builder;
+    /// use livefusion::ast::{Builder, Move};
     /// use livefusion::prelude::*;
     /// let rows = Segmented::from_vecs(vec![vec![1i64, 2, 3], vec![4]]);
     /// let (lengths, data) = (rows.lengths(), rows.data());
-    /// let reversed = Builder::named("reverse").reverse_each(lengths.node(), data.node());
-    /// assert_eq!(Array::<i64>::from_node(reversed)?.force()?, [3, 2, 1, 4]);
+    /// let moved = |to| Builder::named("move").move_each(lengths.node(), data.node(), to);
+    /// assert_eq!(Array::<i64>::from_node(moved(Move::Turned))?.force()?, [3, 2, 1, 4]);
+    /// assert_eq!(Array::<i64>::from_node(moved(Move::By(1)))?.force()?, [2, 3, 3, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
-    pub fn reverse_each(self, lengths: &Arc<Node>, data: &Arc<Node>) -> Arc<Node> {
+    pub fn move_each(self, lengths: &Arc<Node>, data: &Arc<Node>, to: Move) -> Arc<Node> {
+        if to == Move::By(0) {
+            return data.clone();
+        }
         let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
         d.arrays();
         d.lengths(lengths);
         d.meet_node(data);
-        d.array(Kind::ReverseS, data.types.clone())
+        d.array(Kind::MoveS(to), data.types.clone())
     }
 
     /// Counts the true tags of each segment.

@@ -49,8 +49,8 @@ pub fn counts(graph: &Graph) -> FxHashSet<NodeId> {
                 read.any(|(n, _)| kept.contains(&n) && graph.node(n).rank > 0)
             })
         };
-        let reverses = |id: &NodeId| matches!(graph.node(*id).kind, Kind::ReverseS);
-        (expansions.iter().any(reverses)
+        let moves = |id: &NodeId| matches!(graph.node(*id).kind, Kind::MoveS(_));
+        (expansions.iter().any(moves)
             || reached(graph, &users, expansions, |_| true)
                 .iter()
                 .any(reads))
@@ -80,7 +80,7 @@ fn reached(
 /// Returns the counts of kept elements that are the lengths of an expansion.
 fn expanded_counts(graph: &Graph, id: NodeId) -> Option<NodeId> {
     let node = &graph.nodes[id.index()];
-    if !matches!(node.node.kind, Kind::Expand(_) | Kind::ReverseS) {
+    if !matches!(node.node.kind, Kind::Expand(_) | Kind::MoveS(_)) {
         return None;
     }
     let (lengths, _) = graph.resolve(*node.inputs.first()?, 0);

@@ -141,12 +141,12 @@ impl Inference<'_> {
                     let class = self.segmented(id, lengths, input(1));
                     (Some(class), Some(self.class(input(0))))
                 }
-                Kind::ReverseS if self.counted(input(0)).is_some() => {
+                Kind::MoveS(_) if self.counted(input(0)).is_some() => {
                     self.rates.unfused.insert((id, 1));
                     let class = self.elements(input(0));
                     (Some(class), Some(class))
                 }
-                Kind::ScanS(..) | Kind::SortS(_) | Kind::ReverseS => {
+                Kind::ScanS(..) | Kind::SortS(_) | Kind::MoveS(_) => {
                     let class = self.segmented(id, input(0), input(1));
                     (Some(class), Some(class))
                 }

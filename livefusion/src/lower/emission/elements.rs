@@ -44,8 +44,8 @@ pub struct Values {
     pub ends: FxHashMap<NodeId, End>,
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
-    /// The index from the end, for each rate with a reversed operand.
-    pub reversed: FxHashMap<RateId, Atom>,
+    /// Indices of operands that are read elsewhere, by rate, direction and distance.
+    pub elsewhere: FxHashMap<(RateId, bool, i64), Atom>,
     /// Flags that tell whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
     /// Flags that tell whether a merge asks a side for its next element, by the side's subrate.
@@ -298,8 +298,8 @@ impl Emission<'_> {
             }
         };
         let comb = self.comb_at(field.0, to);
-        let index = match column.reversed {
-            true => self.within_reversed(to.rate)?,
+        let index = match column.is_elsewhere() {
+            true => self.within_elsewhere(column, to.rate)?,
             false => self.index_over(over, to.rate)?,
         };
         self.read_at((column, buffer), (comb, index), to, "contracted");

@@ -202,24 +202,34 @@ impl Emission<'_> {
 
     /// Returns the index of a column's element in a rate's current iteration.
     ///
-    /// A reversed column is indexed from the end.
+    /// A column may be read from the end, or at another place of its segment.
     pub fn index_of(&mut self, column: InputColumn, rate: RateId) -> Lower<Atom> {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
-        let (Some(bound), true) = (bound, column.reversed) else {
+        let (Some(bound), true) = (bound, column.is_elsewhere()) else {
             return Ok(self.position(self.scope.class_of(column), rate));
         };
-        if let Some(known) = self.values.reversed.get(&rate) {
+        let key = (rate, column.reversed, column.by);
+        if let Some(known) = self.values.elsewhere.get(&key) {
             return Ok(*known);
         }
         let comb = self.values.openers[rate.index()];
         let one = Const::u64(1).into();
         let index = match self.program.rate(rate).kind {
             RateKind::Nested { .. } => {
-                // The segment's beginning and the index within it, from the end.
-                let size = self.size_of_segment(rate)?;
-                let first = self.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
-                let within = self.within_reversed(rate)?;
+                // The segment's beginning and the index within it. Earlier phases may have elements, too.
+                let position = self.position(self.scope.class_of(column), rate);
+                let first = match position == self.index(rate).into() {
+                    true => {
+                        let size = self.size_of_segment(rate)?;
+                        self.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size])
+                    }
+                    false => {
+                        let args = [position, self.within_segment(rate)?];
+                        self.emit(comb, Section::Body, "first", Op::Sub, &args)
+                    }
+                };
+                let within = self.within_elsewhere(column, rate)?;
                 self.emit(comb, Section::Body, "rix", Op::Add, &[first.into(), within])
             }
             _ => {
@@ -228,8 +238,34 @@ impl Emission<'_> {
                 self.emit(comb, Section::Body, "rix", Op::Sub, &args)
             }
         };
-        self.values.reversed.insert(rate, index.into());
+        self.values.elsewhere.insert(key, index.into());
         Ok(index.into())
+    }
+
+    /// Returns the index within a nested rate's segment at which a column is read elsewhere.
+    pub fn within_elsewhere(&mut self, column: InputColumn, rate: RateId) -> Lower<Atom> {
+        let InputColumn { reversed, by, .. } = column;
+        if by == 0 {
+            return self.within_reversed(rate);
+        }
+        let rate = self.placed.tree.loop_rate(rate);
+        let comb = self.values.openers[rate.index()];
+        let (at, size) = (self.within_segment(rate)?, self.size_of_segment(rate)?);
+        let (one, far) = (Const::u64(1).into(), Const::u64(by.unsigned_abs()).into());
+        let last = self.emit(comb, Section::Nest, "last", Op::Sub, &[size, one]);
+        let mut near =
+            |op, args: [Atom; 2]| Atom::from(self.emit(comb, Section::Body, "near", op, &args));
+        let place = if by < 0 {
+            let back = near(Op::Min, [far, at]);
+            near(Op::Sub, [at, back])
+        } else {
+            let there = near(Op::Add, [at, far]);
+            near(Op::Min, [there, last.into()])
+        };
+        Ok(match reversed {
+            true => near(Op::Sub, [last.into(), place]),
+            false => place,
+        })
     }
 
     /// Returns a nested rate's index within its segment, counted from the end.
@@ -242,9 +278,8 @@ impl Emission<'_> {
         let one = Const::u64(1).into();
         let last = self.emit(comb, Section::Nest, "last", Op::Sub, &[end, one]);
         let args = [last.into(), self.index(rate).into()];
-        Ok(self
-            .emit(comb, Section::Body, "back", Op::Sub, &args)
-            .into())
+        let back = self.emit(comb, Section::Body, "back", Op::Sub, &args);
+        Ok(back.into())
     }
 
     /// Adds the count of a subrate.

@@ -125,11 +125,11 @@ impl Placer<'_> {
         needs
     }
 
-    /// Returns the program point behind the pass that makes a reversed column.
+    /// Returns the program point behind the pass that makes a column which is read elsewhere.
     ///
-    /// A later pass over the segment reads such a column from the end. None for other columns.
+    /// A later pass over the segment reads such a column. None for other columns.
     pub fn behind_pass(&mut self, column: InputColumn) -> Option<Point> {
-        let made = column.reversed && self.scope.is_made_once(column.field.0);
+        let made = column.is_elsewhere() && self.scope.is_made_once(column.field.0);
         let at = *self.known(&column.field.into()).filter(|_| made)?.first()?;
         let tree = &mut self.placed.tree;
         let pass = tree.child_point(tree.loop_rate(at.rate))?;

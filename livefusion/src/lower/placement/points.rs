@@ -220,7 +220,7 @@ impl Placer<'_> {
         let is_sub = self.placed.tree.rate(rate).opening.is_sub();
         let class = self.scope.class_of(column);
         let appended = class.is_some_and(|c| self.scope.is_appended(c));
-        let in_step = !is_sub && !column.reversed && !appended;
+        let in_step = !is_sub && !column.is_elsewhere() && !appended;
         self.reads(column.field, in_step.then_some(rate));
         if column.unfused_at.is_none() {
             self.runs_over(column.field.0, point);

@@ -4,8 +4,9 @@ use super::table::Table;
 use super::{Made, Part, convert, converted, literal, one};
 use crate::naive::Data;
 use crate::program::random::Making;
+use livefusion::Boundary;
 use livefusion::array::Amount;
-use livefusion::ast::{Axis, Builder, Const, Field, Fields, Node, Op, Ty, trace};
+use livefusion::ast::{Axis, Builder, Const, Field, Fields, Fold, Node, Op, ScanKind, Ty, trace};
 use livefusion::nested::{OfAll, SegmentPart};
 use livefusion::segmented::Segments;
 use loop_lang::eval::eval;
@@ -35,6 +36,11 @@ pub enum Cut {
     TakeS(usize),
     /// Each segment reversed.
     ReverseS,
+    /// The elements so many places before and behind each element of a scan of each segment, or the
+    /// nearest ones.
+    NearS(usize),
+    /// All pairs of an element of a scan of each segment and its predecessor.
+    StepsS,
     /// Elements of each segment at random indices.
     GatherS,
     /// The lengths of chunks of this size.
@@ -93,6 +99,30 @@ fn lengths_of_runs(of: &Table<'_>) -> Vec<u64> {
     lengths
 }
 
+/// Applies a function to a scan of each segment, whose elements are those of the segment.
+fn scanned(b: Builder, of: Segments, f: impl FnOnce(&Arc<Node>) -> Arc<Node>) -> Arc<Node> {
+    let types = of.data.types.clone();
+    let zeros = trace(&[], |_| {
+        let zeros = types.iter().map(|ty| Field::literal(Const::zero(*ty)));
+        zeros.collect()
+    });
+    let latest = trace(&[&types[..], &types[..]].concat(), |p| {
+        Fields::from_slice(&p[types.len()..])
+    });
+    let of_all = b.map_segments(&[SegmentPart::Segments(of)], |row| {
+        let latest = Fold::associative(zeros, latest);
+        vec![SegmentPart::Array(f(&b.scan(
+            &row[0],
+            latest,
+            ScanKind::Inclusive,
+        )))]
+    });
+    match of_all.into_iter().next() {
+        Some(OfAll::Segments(made)) => made.data,
+        _ => unreachable!("an array of each segment"),
+    }
+}
+
 impl Made for Cut {
     fn build(&self, b: Builder, inputs: &[Arc<Node>]) -> Arc<Node> {
         let loc = b.loc();
@@ -119,6 +149,20 @@ impl Made for Cut {
             Cut::CartesianS => of().cartesian(b, &of().with_data(inputs[2].clone())).data,
             Cut::TakeS(n) => of().take(b, Amount::Known(n as u64)).data,
             Cut::ReverseS => of().reverse(b).data,
+            Cut::NearS(by) => scanned(b, of(), |xs| {
+                b.windows(xs, 2 * by + 1, &Boundary::Clamp, |window| {
+                    let ends = window[0].iter().chain(&window[2 * by][..]);
+                    ends.copied().collect()
+                })
+            }),
+            Cut::StepsS => scanned(b, of(), |xs| {
+                let less = trace(&[], |_| {
+                    let one = Field::literal(Const::u64(1));
+                    Fields::from_slice(&[op(Op::Sub, &[Field::value(&b.len(xs), loc)[0], one])])
+                });
+                let but_last = b.take_n(xs, Amount::Delayed(b.compute(less)));
+                b.zip(&[b.drop(xs, Amount::Known(1)), but_last])
+            }),
             Cut::GatherS => {
                 let places = Segments::indices(b, first);
                 let lengths = Segments::replicate(b, first, first);
@@ -222,6 +266,20 @@ impl Made for Cut {
             }
             Cut::TakeS(n) => in_segments(&|segment| segment.take(n).collect()),
             Cut::ReverseS => in_segments(&|segment| segment.rev().collect()),
+            Cut::NearS(by) => {
+                let near = |segment: Range<usize>| {
+                    let ends = segment.clone();
+                    let at = move |i: usize| i.clamp(ends.start, ends.end - 1);
+                    segment.map(move |i| (at(i.saturating_sub(by)), at(i + by)))
+                };
+                let pairs: Vec<_> = first.segments().into_iter().flat_map(near).collect();
+                inputs[1].pairs(&inputs[1], &pairs)
+            }
+            Cut::StepsS => {
+                let steps = |segment: Range<usize>| segment.skip(1).map(|i| (i, i - 1));
+                let pairs: Vec<_> = first.segments().into_iter().flat_map(steps).collect();
+                inputs[1].pairs(&inputs[1], &pairs)
+            }
             Cut::GatherS => in_segments(&|segment| {
                 let (begin, n) = (segment.start, segment.len());
                 (0..n).map(|i| begin + i * i % n).collect()
@@ -270,7 +328,7 @@ impl Making {
         short.retain(|a| self.data[*a].len().pow(2) <= 4 * most);
         let n = self.rng.below(6);
         let begin = self.rng.pick(&[0, 1, 7, 1000]);
-        let (cut, mut inputs) = match self.rng.below(14) {
+        let (cut, mut inputs) = match self.rng.below(18) {
             0 | 1 if short.is_empty() => return None,
             0 => (Cut::Combinations, vec![self.rng.pick(&short)]),
             1 => (
@@ -288,6 +346,8 @@ impl Making {
             10 => (Cut::GatherS, vec![array]),
             11 => (Cut::EndsOfRuns(self.rng.below(2) == 0), vec![array]),
             12 => (Cut::PairsOfKeptS, vec![array]),
+            13 | 14 => (Cut::NearS(n % 3 + 1), vec![array]),
+            15 | 16 => (Cut::StepsS, vec![array]),
             _ => (Cut::FromOffsets(begin), vec![array]),
         };
         if !cut.is_whole() {
