@@ -47,6 +47,10 @@ pub fn open(
     };
     let mut all = p.needs(&[lengths]);
     all.extend_from_slice(needs);
+    // Lengths that an earlier pass counts are known before the segments' other values.
+    if let Some(counted) = p.behind_fold(lengths) {
+        all.push(counted);
+    }
     let point = p.point_for_child(user, parent, &all)?;
     // An earlier loop over the same segment has checked its length.
     if p.is_decided(class, point.rate) {
@@ -382,7 +386,7 @@ pub fn emit_count(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
 /// Returns the index of the current element within its segment.
 ///
 /// It is known in the element's iteration. In a subrate, only admitted elements count.
-pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower<Atom> {
+pub fn index_within(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower<Atom> {
     let owner = e.program.loop_rate(point.rate);
     match e.program.rate(point.rate).kind {
         RateKind::Nested { .. } => e.within_segment(owner),
@@ -393,8 +397,12 @@ pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lo
 /// A counter of a rate's elements that restarts with every segment.
 fn count(e: &mut Emission<'_>, id: NodeId, (point, owner): (Point, RateId)) -> Var {
     let comb = e.comb_at(id, point);
+    if let Some(known) = e.values.counts.get(&point.rate) {
+        return *known;
+    }
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
     let n = e.scalar("n", comb, Ty::U64);
+    e.values.counts.insert(point.rate, n);
     let begins = if e.is_cursor(owner) {
         e.begins_anew(owner, n, zero);
         Section::Init
