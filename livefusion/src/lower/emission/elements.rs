@@ -3,9 +3,9 @@
 use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
+use crate::lower::Lower;
 use crate::lower::placement::{Capacity, Delivery, Over, Point};
 use crate::lower::scope::InputColumn;
-use crate::lower::{Lower, segments};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -308,7 +308,7 @@ impl Emission<'_> {
         let buffer = self.var(name, comb, Type::Array(ty));
         self.program.vars[buffer.index()].scratch = true;
         let index = match over {
-            Over::Kept(_) => segments::index_within(self, field.0, from)?,
+            Over::Kept(_) => self.index_within(field.0, from)?,
             _ => self.index_over(over, from)?,
         };
         self.push(comb, Section::Init, StmtKind::NewArray(buffer, capacity));
