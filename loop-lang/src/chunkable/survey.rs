@@ -435,7 +435,7 @@ impl Origins<'_> {
         group.is_some_and(|group| !self.program.roots.contains(&group.owner))
     }
 
-    /// Adds the operands of a variable that an inner loop starts, and what tells its updates.
+    /// Adds the operands of a variable that an inner loop starts, and the conditions of its updates.
     fn behind_inner(&self, v: Var, stack: &mut Vec<Var>) {
         stack.extend(self.operands.get(&v).into_iter().flatten());
         for (rate, _) in self.assigned.get(&v).into_iter().flatten() {
