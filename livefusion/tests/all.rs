@@ -43,6 +43,7 @@ mod io;
 mod iterate;
 mod joined_scans;
 mod joins;
+mod kept_segments;
 mod kernels;
 mod lengths;
 mod lowering;

@@ -241,9 +241,9 @@ fn products(row: &[i64]) -> Vec<i64> {
         .collect()
 }
 
-/// The kept elements are stored once. The loop of their pairs runs over their own segments.
+/// The kept elements of a segment are in scratch memory, where its pairs read them.
 #[test]
-fn combinations__of_kept_elements__are_in_a_second_loop() -> Result<()> {
+fn combinations__of_kept_elements__are_in_the_loop_of_the_filter() -> Result<()> {
     let rows: Vec<Vec<i64>> = (0..40i64)
         .map(|k| (0..k % 7).map(|i| (k * 5 + i * 3) % 11 - 4).collect())
         .collect();
@@ -264,13 +264,13 @@ fn combinations__of_kept_elements__are_in_a_second_loop() -> Result<()> {
         let largest = filtered.fold(0, |a, b| a.max(b));
         let all = filtered.data().sum();
         let roots = [largest.node().clone(), all.node().clone()];
-        assert_eq!(shape(&roots)?.0, 2);
+        assert_eq!(shape(&roots)?, (1, 1));
         let (largest, all) = (&largest, &all).force_with(&engine)?;
         let most = heavy.iter().map(|row| row.iter().copied().max());
         assert_eq!(largest, most.map(|m| m.unwrap_or(0)).collect::<Vec<_>>());
         assert_eq!(all, heavy.iter().flatten().sum::<i64>());
 
-        // A fold of the kept elements is in the first loop, a zip with them in the second.
+        // A fold of the kept elements and a zip with it are in that loop, too.
         let (one, scaled) = (keep(), keep().map(|x| x * 3));
         let (sums, masses) = (one.sum(), product(&one).sum());
         let both = sums.zip_with(&masses, |a, b| a * 1000 + b);
@@ -278,7 +278,7 @@ fn combinations__of_kept_elements__are_in_a_second_loop() -> Result<()> {
         let both_expected: Vec<i64> = both_expected
             .map(|(row, pairs)| row.iter().sum::<i64>() * 1000 + pairs.iter().sum::<i64>())
             .collect();
-        assert_eq!(shape(&[both.node().clone()])?.0, 2);
+        assert_eq!(shape(&[both.node().clone()])?, (1, 1));
         assert_eq!(both.force_with(&engine)?, both_expected);
 
         // Maps and second filters of kept elements, and their own pairs.

@@ -29,6 +29,7 @@
 mod apart;
 mod columns;
 mod infer;
+pub mod kept;
 mod rows;
 
 pub use infer::infer;
@@ -136,6 +137,8 @@ pub struct Rates {
     in_memory: FxHashMap<ClassId, NodeId>,
     /// The roots that a loop may run over, one after the other.
     families: Families,
+    /// Whether some kept segments have a class of their own.
+    apart: bool,
 }
 
 impl Rates {

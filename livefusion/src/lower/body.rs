@@ -9,6 +9,7 @@ use super::placement::Point;
 use super::reads::{self, KnownElements};
 use super::scope::InputColumn;
 use crate::ast::{Assert, Body, Term, TermId, divides_all};
+use crate::fusion::rates::kept::within_segment;
 use crate::sharing::place::{OUTER, PlacedBody, RegionId, RegionItem, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -305,6 +306,11 @@ impl Inliner<'_, '_, '_> {
             } => {
                 let at = self.value(*index);
                 let array = self.captured(*capture, *field);
+                if let Some((row, at)) = self.in_scratch(array, *index) {
+                    let var = self.define(t);
+                    out.push(self.stmt(StmtKind::ReadArray(var, row, at)));
+                    return Ok(());
+                }
                 if self.e.scope.plan.inlining.is_inlined(array.0) {
                     return self.inlined(t, region, (array, *index), *checked, out);
                 }
@@ -383,6 +389,21 @@ impl Inliner<'_, '_, '_> {
     /// Emits the test that an index is inside of an array.
     fn is_inside(&mut self, index: Atom, len: Atom, out: &mut Vec<Stmt>) -> Atom {
         self.ok(Op::Lt, [index, len], out)
+    }
+
+    /// The scratch memory from which the body takes an array, and an index in it.
+    ///
+    /// Other bodies in this loop may read the same array from memory.
+    fn in_scratch(&mut self, array: FieldRef, index: TermId) -> Option<(Var, Atom)> {
+        let (id, scope) = (self.inline.id, self.e.scope);
+        let row = *self.e.values.scratch.get(&array)?;
+        let (inner, _) = within_segment(scope.graph, id, self.body, index)?;
+        let at = inner.map_or(Const::u64(0).into(), |t| self.value(t));
+        scope
+            .taken(id)
+            .at_an_index
+            .contains(&array)
+            .then_some((row, at))
     }
 
     fn trap_outside(&mut self, inside: Atom, index: Atom, len: Atom, out: &mut Vec<Stmt>) {

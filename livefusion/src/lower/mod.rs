@@ -258,7 +258,9 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                 let deciding = plan.rates.deciding_above(n, plan.loops[at].root);
                 let before = deciding.into_iter().chain(inputs);
                 // The first zip of the same inputs defines the program point of its co-consumers.
-                let before = before.chain(plan.rates.equal_zip(n));
+                let taken = plan.rates.taken(graph, n).at_an_index.into_iter();
+                let taken = taken.map(|f| f.0);
+                let before = before.chain(plan.rates.equal_zip(n)).chain(taken);
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }
         }
@@ -329,6 +331,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         }
         Act::Reread(column, point) => e.reread(*column, *point),
         Act::Contract(column, over, from, to) => e.contract(*column, *over, (*from, *to)),
+        Act::Scratch(field, over, from) => e.scratch((id, *field), *over, *from).map(|_| ()),
         Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(point, lens) => match &e.scope.graph.node(id).kind {
             Kind::Merge(body) => merge::emit(e, id, body, (*point, lens)),

@@ -2,6 +2,7 @@
 
 use crate::ast::{Kind, Move};
 use crate::fusion::phases::Phase;
+use crate::fusion::rates::kept::Taken;
 use crate::fusion::{ClassId, Plan};
 use crate::sharing::uniform::is_uniform;
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -239,6 +240,16 @@ impl<'g> LoopScope<'g> {
     /// Returns whether a node's updates write its elements to memory.
     pub fn is_scattered(&self, id: NodeId) -> bool {
         matches!(self.graph.node(id).kind, Kind::Scatter(..)) && !self.is_in_memory(id)
+    }
+
+    /// Lists the fields that a node takes from scratch memory, where this loop keeps them.
+    pub fn taken(&self, id: NodeId) -> Taken {
+        let mut taken = self.plan.rates.taken(self.graph, id);
+        let needs = &self.plan.demand.needs[id.index()];
+        for fields in [&mut taken.in_step, &mut taken.at_an_index] {
+            fields.retain(|f| needs.contains(f) && self.plan.computes(self.at, f.0));
+        }
+        taken
     }
 
     /// Returns a mask of the demanded fields of a node.

@@ -47,6 +47,8 @@ pub fn open(
     };
     let mut all = p.needs(&[lengths]);
     all.extend_from_slice(needs);
+    // Lengths that an earlier pass counts are known before the segments' other values.
+    all.extend(p.behind_fold(lengths));
     let point = p.point_for_child(user, parent, &all)?;
     // An earlier loop over the same segment has checked its length.
     if p.is_decided(class, point.rate) {
@@ -374,41 +376,9 @@ fn is_nested(p: &Placer<'_>, point: Point) -> bool {
 /// Emits a count of the true tags in each segment.
 pub fn emit_count(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower {
     let owner = e.program.loop_rate(point.rate);
-    let count = count(e, id, (point, owner));
+    let count = e.count_within(id, (point, owner));
     set_folded(e, id, owner, vec![count.into()]);
     Ok(())
-}
-
-/// Returns the index of the current element within its segment.
-///
-/// It is known in the element's iteration. In a subrate, only admitted elements count.
-pub(super) fn index_within(e: &mut Emission<'_>, id: NodeId, point: Point) -> Lower<Atom> {
-    let owner = e.program.loop_rate(point.rate);
-    match e.program.rate(point.rate).kind {
-        RateKind::Nested { .. } => e.within_segment(owner),
-        _ => Ok(count(e, id, (point, owner)).into()),
-    }
-}
-
-/// A counter of a rate's elements that restarts with every segment.
-fn count(e: &mut Emission<'_>, id: NodeId, (point, owner): (Point, RateId)) -> Var {
-    let comb = e.comb_at(id, point);
-    let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
-    let n = e.scalar("n", comb, Ty::U64);
-    let begins = if e.is_cursor(owner) {
-        e.begins_anew(owner, n, zero);
-        Section::Init
-    } else {
-        Section::Nest
-    };
-    e.push(comb, begins, StmtKind::Carry(n, zero));
-    let next = e.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
-    e.update(comb, point.rate, n, next.into());
-    match begins {
-        Section::Init => e.sequential(n, owner, zero, next.into()),
-        _ => e.exact_group(n, (owner, point.rate), (Op::Add, Const::u64(0)), next),
-    }
-    n
 }
 
 /// Places elements made per segment, such as `Segmented::replicate` and `Segmented::indices`.
@@ -478,7 +448,7 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, point: Point, fields: &[boo
     let comb = e.comb_at(id, point);
     let within = match e.scope.runs_against(id) {
         true => e.within_reversed(point.rate)?,
-        false => index_within(e, id, point)?,
+        false => e.index_within(id, point)?,
     };
     let columns = e.scope.all_columns(id);
     let inline = Inline {

@@ -56,7 +56,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, passes: Passes) -> Lower {
         to,
         capacity,
     } = passes;
-    let place = segments::index_within(e, id, from)?;
+    let place = e.index_within(id, from)?;
     let mut columns = Vec::new();
     for column in e.scope.columns(id, 1..2) {
         columns.push(e.elt(column, from)?);
@@ -85,7 +85,7 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, passes: Passes) -> Lower {
         Section::Body,
         StmtKind::SortArrays(rows.clone(), size),
     );
-    let (comb, place) = (e.comb_at(id, to), segments::index_within(e, id, to)?);
+    let (comb, place) = (e.comb_at(id, to), e.index_within(id, to)?);
     let given = match sorted {
         Sorted::Elements => &rows[..],
         Sorted::Places => &rows[rows.len() - 1..],

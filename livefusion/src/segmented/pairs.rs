@@ -123,7 +123,8 @@ impl<T: Elt> Segmented<T> {
     /// *Cost and fusion.* Three nested loops: over the segments, the first elements, and the second
     /// elements. Maps, filters, folds and scatters of the pairs run in them, and no pair is stored.
     /// The second element of a pair is read at an index. So the data is in memory, or its elements
-    /// are cheap index functions, or an earlier loop stores it. Folds per segment fuse as
+    /// are cheap index functions. Elements that a filter keeps of segments in memory are in scratch
+    /// memory, one segment at a time. Other data is stored by an earlier loop. Folds per segment fuse as
     /// [`flat_map`](Segmented::flat_map) explains.
     ///
     /// # Errors

@@ -67,16 +67,10 @@ impl Origins<'_> {
     }
 
     /// Returns a combinator that prevents chunking. Chunks must begin with iterations of the root,
-    /// but these cannot be located: there are several roots, or loops in inner loops.
+    /// but these cannot be located: there are several roots.
     pub(super) fn in_pieces(&self) -> Option<CombId> {
         let comb = self.passed_across_loops()?;
-        let of_root = |r: RateId| {
-            let above = self.program.rate(r).kind.parent();
-            above.is_none_or(|p| self.program.roots.contains(&self.tree.loop_rate(p)))
-        };
-        let mut loops = (0..self.program.rates.len()).map(RateId::new);
-        let simple = loops.all(|r| self.program.rate(r).kind.is_sub() || of_root(r));
-        (self.program.roots.len() != 1 || !simple).then_some(comb)
+        (self.program.roots.len() != 1).then_some(comb)
     }
 
     /// Returns a group that is incompatible with chunks that begin with iterations of the root. It

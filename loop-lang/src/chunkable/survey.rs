@@ -299,6 +299,10 @@ impl<'o, 'a> InnerLoops<'o, 'a> {
                 stage = stage.max(of + 1);
                 continue;
             }
+            if origins.starts_anew(v) {
+                origins.behind_inner(v, &mut stack);
+                continue;
+            }
             let changes = origins.group_of.contains_key(&v) || origins.carries.contains_key(&v);
             if changes || origins.made.contains(&v) {
                 return None;
@@ -419,6 +423,30 @@ impl Origins<'_> {
             (Op::Add, [x, y]) if *x == counter => Some(*y),
             (Op::Add, [x, y]) if *y == counter => Some(*x),
             _ => None,
+        }
+    }
+
+    /// Tells whether an inner loop starts a variable, for its own iterations.
+    fn starts_anew(&self, v: Var) -> bool {
+        let group = self
+            .group_of
+            .get(&v)
+            .map(|id| &self.program.groups[id.index()]);
+        group.is_some_and(|group| !self.program.roots.contains(&group.owner))
+    }
+
+    /// Adds the operands of a variable that an inner loop starts, and the conditions of its updates.
+    fn behind_inner(&self, v: Var, stack: &mut Vec<Var>) {
+        stack.extend(self.operands.get(&v).into_iter().flatten());
+        for (rate, _) in self.assigned.get(&v).into_iter().flatten() {
+            let mut at = Some(*rate).filter(|r| !self.program.roots.contains(r));
+            while let Some(rate) = at {
+                if let Some(guard) = self.guards[rate.index()] {
+                    walk::leaving(guard, &mut |a| stack.extend(a.var()));
+                }
+                let above = self.program.rate(rate).kind.parent();
+                at = above.filter(|r| !self.program.roots.contains(r));
+            }
         }
     }
 

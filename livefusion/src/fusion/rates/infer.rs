@@ -37,6 +37,7 @@ pub fn infer(graph: &Graph, lengths: &KnownLengths, on_demand: bool) -> Rates {
         let length = lengths.arrays[id.index()].or_else(|| delayed.get(&id).copied());
         inference.node(id, length);
     }
+    inference.rates.apart = !inference.apart.is_empty();
     let appends = std::mem::take(&mut inference.appends);
     inference.rates.finish(graph, &appends);
     inference.rates

@@ -27,8 +27,12 @@ pub struct Values {
     pub bases: FxHashMap<FieldRef, Var>,
     /// Scratch buffers, by field, lifetime and program point of the definition.
     pub contracted: FxHashMap<(FieldRef, Over, Point), Var>,
+    /// The scratch buffers that are read at an index within the segment.
+    pub scratch: FxHashMap<FieldRef, Var>,
     /// The index of an inner loop's current element within its segment.
     pub within: FxHashMap<RateId, Atom>,
+    /// The number of a subrate's elements since its segment began.
+    pub counts: FxHashMap<RateId, Var>,
     /// The selection of a class's elements in a rate: a subrate's test, or a segment's length.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// Flat indices that were computed from a row and an index within it.
@@ -277,33 +281,44 @@ impl Emission<'_> {
         (from, to): (Point, Point),
     ) -> Lower {
         let field = column.field;
-        let elt = self.elt(field, from)?;
-        let ty = self.program.atom_ty(elt);
-        let buffer = match self.values.contracted.get(&(field, over, from)) {
-            Some(buffer) => *buffer,
-            None => {
-                let comb = self.comb_at(field.0, from);
-                let (name, capacity) = match over {
-                    Over::Iteration => ("cell", Const::u64(1).into()),
-                    Over::Segment(capacity) => ("row", self.capacity(capacity, comb, None)),
-                };
-                let buffer = self.var(name, comb, Type::Array(ty));
-                self.program.vars[buffer.index()].scratch = true;
-                let index = self.index_over(over, from.rate)?;
-                self.push(comb, Section::Init, StmtKind::NewArray(buffer, capacity));
-                let write = StmtKind::WriteArray(buffer, index, elt);
-                self.push(comb, Section::Yield, write);
-                self.values.contracted.insert((field, over, from), buffer);
-                buffer
-            }
-        };
+        let buffer = self.scratch(field, over, from)?;
         let comb = self.comb_at(field.0, to);
         let index = match column.is_elsewhere() {
             true => self.within_elsewhere(column, to.rate)?,
-            false => self.index_over(over, to.rate)?,
+            false => self.index_over(over, to)?,
         };
         self.read_at((column, buffer), (comb, index), to, "contracted");
         Ok(())
+    }
+
+    /// Writes a field to scratch memory, at its definition.
+    pub fn scratch(&mut self, field: FieldRef, over: Over, from: Point) -> Lower<Var> {
+        if let Some(buffer) = self.values.contracted.get(&(field, over, from)) {
+            return Ok(*buffer);
+        }
+        let elt = self.elt(field, from)?;
+        let ty = self.program.atom_ty(elt);
+        let comb = self.comb_at(field.0, from);
+        let (name, capacity) = match over {
+            Over::Iteration => ("cell", Const::u64(1).into()),
+            Over::Segment(capacity) | Over::Kept(capacity) => {
+                ("row", self.capacity(capacity, comb, None))
+            }
+        };
+        let buffer = self.var(name, comb, Type::Array(ty));
+        self.program.vars[buffer.index()].scratch = true;
+        let index = match over {
+            Over::Kept(_) => self.index_within(field.0, from)?,
+            _ => self.index_over(over, from)?,
+        };
+        self.push(comb, Section::Init, StmtKind::NewArray(buffer, capacity));
+        let write = StmtKind::WriteArray(buffer, index, elt);
+        self.push(comb, Section::Yield, write);
+        self.values.contracted.insert((field, over, from), buffer);
+        if let Over::Kept(_) = over {
+            self.values.scratch.insert(field, buffer);
+        }
+        Ok(buffer)
     }
 
     /// Reads a column's element from an array at an index.
@@ -320,12 +335,12 @@ impl Emission<'_> {
         self.values.set_column(column, point, elt.into());
     }
 
-    /// The index into a scratch buffer, in a rate's current iteration.
-    fn index_over(&mut self, over: Over, rate: RateId) -> Lower<Atom> {
+    /// The index into a scratch buffer, in the current iteration of a rate over whole segments.
+    fn index_over(&mut self, over: Over, at: Point) -> Lower<Atom> {
         match over {
             Over::Iteration => Ok(Const::u64(0).into()),
-            Over::Segment(_) => {
-                let rate = self.placed.tree.loop_rate(rate);
+            Over::Segment(_) | Over::Kept(_) => {
+                let rate = self.placed.tree.loop_rate(at.rate);
                 self.within_segment(rate)
             }
         }

@@ -3,7 +3,7 @@
 use super::Emission;
 use super::elements::CountedSize;
 use crate::fusion::ClassId;
-use crate::lower::placement::{Capacity, Opening, no_root};
+use crate::lower::placement::{Capacity, Opening, Point, no_root};
 use crate::lower::scope::InputColumn;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
@@ -325,6 +325,42 @@ impl Emission<'_> {
         let at = self.emit(comb, Section::Body, "at", Op::Sub, &args).into();
         self.values.within.insert(rate, at);
         Ok(at)
+    }
+
+    /// Returns the index of the current element within its segment.
+    ///
+    /// It is known in the element's iteration. In a subrate, only admitted elements count.
+    pub fn index_within(&mut self, id: NodeId, point: Point) -> Lower<Atom> {
+        let owner = self.program.loop_rate(point.rate);
+        match self.program.rate(point.rate).kind {
+            RateKind::Nested { .. } => self.within_segment(owner),
+            _ => Ok(self.count_within(id, (point, owner)).into()),
+        }
+    }
+
+    /// Returns a counter of a rate's elements that restarts with every segment.
+    pub fn count_within(&mut self, id: NodeId, (point, owner): (Point, RateId)) -> Var {
+        let comb = self.comb_at(id, point);
+        if let Some(known) = self.values.counts.get(&point.rate) {
+            return *known;
+        }
+        let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
+        let n = self.scalar("n", comb, Ty::U64);
+        self.values.counts.insert(point.rate, n);
+        let begins = if self.is_cursor(owner) {
+            self.begins_anew(owner, n, zero);
+            Section::Init
+        } else {
+            Section::Nest
+        };
+        self.push(comb, begins, StmtKind::Carry(n, zero));
+        let next = self.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
+        self.update(comb, point.rate, n, next.into());
+        match begins {
+            Section::Init => self.sequential(n, owner, zero, next.into()),
+            _ => self.exact_group(n, (owner, point.rate), (Op::Add, Const::u64(0)), next),
+        }
+        n
     }
 
     /// Returns the selection of a class in a rate.

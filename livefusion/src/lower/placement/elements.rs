@@ -6,7 +6,7 @@ use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::{Lower, generate};
 use crate::sharing::{FieldRef, Graph, NodeId};
-use loop_lang::ir::RateId;
+use loop_lang::ir::{Part, RateId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -34,6 +34,12 @@ impl Placer<'_> {
             }
             if let Some((cursor, inside)) = self.delivered_by(column, point) {
                 break self.deliver(column, cursor, inside)?;
+            }
+            if let Some(class) = column.unfused_at
+                && self.scope.is_made_once(id)
+                && self.scope.plan.rates.passes(self.scope.graph, id, class)
+            {
+                break self.take_kept(column, class, point)?;
             }
             if self.known(&column.field.into()).is_some() && self.scope.is_made_once(id) {
                 break self.reread(column, point)?;
@@ -242,6 +248,67 @@ impl Placer<'_> {
         }
         self.know(column, point);
         Ok(point)
+    }
+
+    /// Reads an element of the kept segments that an earlier pass over the segment kept.
+    fn take_kept(&mut self, column: InputColumn, class: ClassId, at: Point) -> Lower<Point> {
+        let (over, from) = self.scratch(column.field)?;
+        let here = self.placed.tree.around(at.rate, class);
+        let behind = here.filter(|rate| self.placed.tree.is_behind(*rate, from));
+        let point = behind.map(Point::first);
+        let point = point.ok_or_else(|| missing(self.scope.graph, column.field))?;
+        self.act(column.field.0, Act::Contract(column, over, from, point));
+        self.know(column, point);
+        Ok(point)
+    }
+
+    /// Returns the program points behind the passes that keep the elements that a node takes.
+    pub fn behind_kept(&mut self, id: NodeId) -> Lower<Vec<Point>> {
+        let taken = self.taken.get(&id).cloned().unwrap_or_default();
+        let behind = taken.into_iter().map(|field| {
+            let (_, from) = self.scratch(field)?;
+            let tree = &mut self.placed.tree;
+            let pass = tree.child_point(tree.loop_rate(from.rate));
+            let pass = pass.ok_or_else(|| missing(self.scope.graph, field))?;
+            Ok(tree.stage(pass.rate, pass.position + 1))
+        });
+        behind.collect()
+    }
+
+    /// Returns a stage behind the pass that folds a column.
+    ///
+    /// Other values that depend on it come before the next inner loop, too. None for other columns.
+    pub fn behind_fold(&mut self, column: InputColumn) -> Option<Point> {
+        let made = self.scope.is_made_once(column.field.0);
+        let at = *self.known(&column).filter(|_| made)?.first()?;
+        let tree = &mut self.placed.tree;
+        let is_child = matches!(
+            tree.rate(at.rate).parts.get(at.position),
+            Some(Part::Child(_))
+        );
+        is_child.then(|| tree.stage(at.rate, at.position))
+    }
+
+    /// Keeps a field in scratch memory for the segment. Returns the program point of the write.
+    fn scratch(&mut self, field: FieldRef) -> Lower<(Over, Point)> {
+        if let Some(known) = self.scratch.get(&field) {
+            return Ok(*known);
+        }
+        let missing = || missing(self.scope.graph, field);
+        let class = self.class_of(field).ok_or_else(missing)?;
+        let outside = self.go_inside(self.context_of_field(field));
+        let needs = self.needs(&[field.into()]);
+        let from = self.point(field.0, class, &needs)?;
+        self.elt(field, from)?;
+        self.go_inside(outside);
+        let capacity = match self.capacity(from.rate, field.0)? {
+            Capacity::Rows(rows) => Capacity::Row(rows),
+            all => all,
+        };
+        let over = Over::Kept(capacity);
+        self.act(field.0, Act::Scratch(field.1, over, from));
+        self.scratch.insert(field, (over, from));
+        Ok((over, from))
     }
 
     /// The capacity of a segment buffer for a field. Requires that the only reader is a later pass

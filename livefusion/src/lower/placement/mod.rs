@@ -88,6 +88,8 @@ pub enum Act {
     Reread(InputColumn, Point),
     /// Passes a column's element through scratch memory, from its definition to a later use.
     Contract(InputColumn, Over, Point, Point),
+    /// Writes a field to scratch memory, for reads at an index within the segment.
+    Scratch(u32, Over, Point),
     /// Delivers a cursor's element to later program points.
     Deliver(Delivery),
     /// Checks that a zip's inputs end together, including arrays in memory of these lengths. A
@@ -117,6 +119,9 @@ pub enum Over {
     /// One segment: a later pass reads it, in the same iteration of the outer rate. The buffer
     /// holds one segment, of this capacity.
     Segment(Capacity),
+    /// The kept elements of one segment, in the same iteration of the outer rate. The buffer is as
+    /// long as the whole segment, of this capacity.
+    Kept(Capacity),
 }
 
 /// Describes two passes over each segment, with a sort between them.
@@ -285,6 +290,10 @@ pub struct Placer<'g> {
     contexts: Vec<Option<Context>>,
     /// The cursor that each rate is, or is in.
     cursors: Vec<Option<RateId>>,
+    /// The fields that each node takes from scratch memory, where its segment's kept elements are.
+    taken: FxHashMap<NodeId, Vec<FieldRef>>,
+    /// The definitions of such fields.
+    scratch: FxHashMap<FieldRef, (Over, Point)>,
 }
 
 /// The state of one phase during placement.
@@ -328,6 +337,11 @@ impl<'g> Placer<'g> {
             phases,
             current: 0,
             cursors: Vec::new(),
+            taken: order
+                .iter()
+                .map(|id| (*id, scope.taken(*id).all()))
+                .collect(),
+            scratch: FxHashMap::default(),
         }
     }
 

@@ -47,6 +47,8 @@ impl Placer<'_> {
     ///
     /// It is in the first instance after all of `needs`. Opens an instance if there is none.
     pub fn point(&mut self, id: NodeId, class: ClassId, needs: &[Point]) -> Lower<Point> {
+        let behind = self.behind_kept(id)?;
+        let needs = &[needs, &behind].concat()[..];
         let instances = self.placed.tree.instances(class);
         for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
             if let Some(position) = self.placed.tree.fits(rate, needs) {

@@ -246,9 +246,19 @@ impl Show<'_> {
                 let (from, to) = (self.point(*from), self.point(*to));
                 match over {
                     Over::Iteration => format!("{field} is contracted, from {from} to {to}"),
-                    Over::Segment(capacity) => {
+                    Over::Segment(capacity) | Over::Kept(capacity) => {
                         let capacity = self.capacity(capacity, &[]);
                         format!("{field} is contracted, from {from} to {to}, capacity: {capacity}")
+                    }
+                }
+            }
+            Act::Scratch(field, over, from) => {
+                let (column, from) = (self.field((id, *field)), self.point(*from));
+                match over {
+                    Over::Iteration => format!("{column} is in scratch memory from {from}"),
+                    Over::Segment(capacity) | Over::Kept(capacity) => {
+                        let capacity = self.capacity(capacity, &[]);
+                        format!("{column} is in scratch memory from {from}, capacity: {capacity}")
                     }
                 }
             }

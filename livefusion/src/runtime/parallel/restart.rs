@@ -66,17 +66,11 @@ impl Restart {
             if *rate == root {
                 continue;
             }
-            let RateKind::Nested {
-                parent,
-                counter,
-                bound,
-                ..
-            } = program.rate(*rate).kind
-            else {
+            let RateKind::Nested { counter, bound, .. } = program.rate(*rate).kind else {
                 return None;
             };
             // An early exit ends a segment before its bound.
-            if program.loop_rate(parent) != root || tree.ways_out(program, *rate) != 1 {
+            if tree.ways_out(program, *rate) != 1 {
                 return None;
             }
             let bound_word = match bound {

@@ -11,6 +11,7 @@ impl ProblemBuilder<'_> {
     /// Links an item to the makers of a node's inputs.
     pub(super) fn link_inputs(&mut self, id: NodeId, item: &mut ClusterItem) {
         let node = &self.graph.nodes[id.index()];
+        let taken = self.rates.taken(self.graph, id).in_step;
         for (i, input) in node.inputs.iter().enumerate() {
             let base = node.node.kind.facts().has_base && i == 0;
             let unfused = self.rates.is_unfused(id, i);
@@ -26,7 +27,9 @@ impl ProblemBuilder<'_> {
                 .and_then(|z| self.built.item_of[z.index()]);
             let prevents = match (base, unfused || in_memory) {
                 (true, _) => Some(Reason::ScatterBase),
-                (_, true) if first_zip.is_none() => Some(Reason::RatesDiffer),
+                (_, true) if first_zip.is_none() && !self.is_among(&taken, *input) => {
+                    Some(Reason::RatesDiffer)
+                }
                 _ => None,
             };
             self.link_to(*input, prevents, item);
@@ -109,10 +112,11 @@ impl ProblemBuilder<'_> {
             {
                 let read_at = named.unfused_at.unwrap_or(made);
                 let reason = match self.rates.is_apart(self.graph, made, read_at) {
-                    true => Reason::RandomAccess,
-                    false => Reason::NoCommonRate,
+                    _ if self.rates.passes(self.graph, n, read_at) => None,
+                    true => Some(Reason::RandomAccess),
+                    false => Some(Reason::NoCommonRate),
                 };
-                item.link(maker, Some(reason));
+                item.link(maker, reason);
             }
             item.stream(StreamRead { maker, class: at });
         }
@@ -151,6 +155,7 @@ impl ProblemBuilder<'_> {
         let node = &self.graph.nodes[id.index()];
         let is_scalar = self.rates.runs_at(id).is_none();
         let kind = &node.node.kind;
+        let taken = self.rates.taken(self.graph, id).at_an_index;
         for ((role, body), captures) in kind.bodies_by_role().iter().zip(&node.captures) {
             for (capture, n) in body.captures.iter().zip(captures) {
                 let prevents = match capture {
@@ -158,11 +163,18 @@ impl ProblemBuilder<'_> {
                     Capture::Scalar(_) if is_scalar => None,
                     Capture::Scalar(_) if role.runs_for_elements() => self.captured_scalar(*n, id),
                     Capture::Scalar(_) => Some(self.scalar_reason(*n)),
+                    Capture::Array(_) if self.is_among(&taken, *n) => None,
                     Capture::Array(_) => Some(Reason::RandomAccess),
                 };
                 self.link_captured(*n, prevents, item);
             }
         }
+    }
+
+    /// Whether all fields of an array are among these.
+    fn is_among(&self, taken: &[FieldRef], array: NodeId) -> bool {
+        let fields = self.graph.fields(array);
+        fields.iter().all(|f| taken.contains(f))
     }
 
     /// As [`link_to`](Self::link_to), for a captured node. An inlined array is computed at each

@@ -132,6 +132,9 @@ impl FieldDemand {
     pub fn elements(&mut self, scope: &LoopScope<'_>, id: NodeId, ends: Option<ClassId>) {
         let node = scope.graph.node(id);
         let needed = self.nodes.get(&id).cloned().unwrap_or_default();
+        for field in scope.taken(id).at_an_index {
+            self.field(field, &needed);
+        }
         let of_field = |demand: &FieldDemand, f: usize| {
             let needed = demand.fields.get(&(id, f as u32));
             needed.cloned().unwrap_or_default().within(ends)
