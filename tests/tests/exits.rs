@@ -318,3 +318,43 @@ fn take_of_a_filter_beside_its_segments_in_memory_ends_alone() {
         }
     }
 }
+
+/// An array of one element, and segments that no element is needed of: their elements are read from a `take` of none of
+/// a `take` whose number divides by zero. The array's element divides by zero, too, if `both`.
+fn take_none_of_a_take_that_fails(both: bool) -> Program {
+    let divided = |by: u64, params: &[Ty]| {
+        let terms = [100, by].map(|n| Term::Lit(Const::u64(n)));
+        let terms = terms.into_iter().chain([Term::Op(Op::Div, vec![0, 1])]);
+        body(params, terms.collect(), 2)
+    };
+    let zero = Term::Lit(Const::u64(0));
+    Program {
+        steps: vec![
+            Step::Data(vec![(Ty::U64, vec![0])]),
+            Step::Map(vec![0], divided(u64::from(!both), &[Ty::U64])),
+            Step::Data(vec![(Ty::U64, vec![])]),
+            Step::Take(2, divided(0, &[])),
+            Step::Take(3, body(&[], vec![zero.clone()], 0)),
+            Step::Map(vec![4], body(&[Ty::U64], vec![zero.clone()], 0)),
+            Step::Expand(
+                0,
+                vec![0],
+                body(&[Ty::U64; 2], vec![zero, Term::At(5, 0, 0, false)], 1),
+            ),
+        ],
+        roots: vec![1, 6],
+    }
+}
+
+/// A hunt found this. A loop computes the number of each `take` at its entry, and may report it.
+#[test]
+fn take_none_of_a_take_that_fails_may_fail_first() {
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        for both in [false, true] {
+            let program = take_none_of_a_take_that_fails(both);
+            let ran = against_naive(&program, &engine).expect("as the naive evaluator has it");
+            let error = ran.result.expect_err("the number of the take");
+            assert_eq!(error.combinator, "step3", "{error}");
+        }
+    }
+}

@@ -29,7 +29,9 @@
 //! A few elements have no request, but a plan may compute them next to requested ones. An exclusive
 //! scan does not need the element of its last step. A stored field does not need the other fields.
 //! An array that is only counted may have to be computed. *Least* excludes these elements, *most*
-//! includes them. Elements beyond *most* are *behind an exit*.
+//! includes them. Elements beyond *most* are *behind an exit*. A loop computes the scalars of all of
+//! its nodes at its entry. So *most* also includes the scalars of nodes of which no element is
+//! requested, as of the input of `take(0)`.
 
 use super::inlined::columns;
 use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, reachable, segments};
@@ -85,6 +87,8 @@ struct Wanted {
     count: usize,
     /// Steps of the part that all fields share, such as a predicate or a fold's state.
     shared: usize,
+    /// Whether a requested node has it as an input, directly or through others.
+    is_below: bool,
 }
 
 impl Wanted {
@@ -96,6 +100,11 @@ impl Wanted {
     fn steps(&self) -> usize {
         let fields = self.fields.values().map(Positions::steps);
         fields.max().unwrap_or(0)
+    }
+
+    /// Whether a loop may have the node.
+    fn is_entered(&self) -> bool {
+        self.is_below || self.count > 0 || self.steps() > 0
     }
 }
 
@@ -154,6 +163,11 @@ impl<'a> Demanded<'a> {
             mine.fields.retain(|f, _| wanted(f));
             of_all.follow(&node, &built, e, &mut mine);
             of_all.lengths(&node, &mine);
+            if most && mine.is_entered() {
+                for input in &node.inputs {
+                    of_all.of.entry(Arc::as_ptr(input)).or_default().is_below = true;
+                }
+            }
             of_all.of.insert(Arc::as_ptr(&node), mine);
             for read in &e.reads {
                 if of_all.takes(&node, read.when, read.field) {
@@ -186,7 +200,7 @@ impl<'a> Demanded<'a> {
             return false;
         };
         match (when, field) {
-            (When::Init, _) => wanted.count > 0 || wanted.steps() > 0,
+            (When::Init, _) => wanted.is_entered(),
             (When::Done, _) => wanted.end(),
             (When::Element(i), Some(f)) => wanted.fields.get(&f).is_some_and(|p| p.contains(i)),
             (When::Element(i), None) => i < wanted.shared,

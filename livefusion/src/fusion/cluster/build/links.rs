@@ -33,6 +33,9 @@ impl ProblemBuilder<'_> {
                 _ => None,
             };
             self.link_to(*input, prevents, item);
+            if appends {
+                self.link_read_from_memory(*input, item);
+            }
             self.link_position(id, i, item);
             // A zip that checks lengths does so before its elements are used.
             if let Some(checked) = self.built.item_of[input.index()] {
@@ -68,6 +71,16 @@ impl ProblemBuilder<'_> {
     pub(super) fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut ClusterItem) {
         for (n, _) in self.graph.fields(n) {
             self.link_to_maker(n, prevents, item);
+        }
+    }
+
+    /// Links an append to the makers of a part's columns that a zip reads from memory.
+    fn link_read_from_memory(&self, part: NodeId, item: &mut ClusterItem) {
+        for field in 0..self.graph.node(part).types.len() as u32 {
+            let named = self.rates.named(self.graph, (part, field));
+            if named.zip.is_none() && named.unfused_at.is_some() {
+                self.link_to_maker(named.field.0, Some(Reason::RatesDiffer), item);
+            }
         }
     }
 
