@@ -302,14 +302,14 @@ impl Shown<'_> {
                 write!(f, "put{wide}{by} {memory} = {value}{under}")
             }
             StmtKind::Compress {
-                array,
+                into,
                 at,
                 value,
                 under,
                 proof,
             } => {
                 let (under, value) = (self.operand(*under), self.operand(*value));
-                let memory = self.memory(Memory::Array(*array), *at);
+                let memory = self.memory(*into, *at);
                 write!(f, "compress {under} {value} -> {memory}{}", by(proof))
             }
             StmtKind::Sort { arrays, rows } => {

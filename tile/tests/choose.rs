@@ -91,6 +91,23 @@ fn golden_loops_get_these_schedules() {
     common::golden("chosen.txt", &format!("{}\n", text.trim_end()));
 }
 
+/// Vectors only test the elements of a filter whose kept elements are indices.
+#[test]
+fn reads_at_kept_elements_are_packed() {
+    let text = common::text_of("nested_filter")
+        .replace("param low_1", "param table_2: [u32] random\nparam low_1")
+        .replace(
+            "  writeArray out_2 ix_2 elt_0",
+            "  let at_2 = cast.u64 elt_0\n  let far_2 = readArray table_2 at_2\n  writeArray out_2 ix_2 far_2",
+        );
+    let program = common::loop_of_text(&text);
+    let layout = Layout::of(&program);
+    let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
+    let of = |aim| choose(&region, &Target::avx512(), aim).show(&program);
+    assert_eq!(of(Aim::Start), "");
+    assert_eq!(of(Aim::Speed), "r1 pack\nr0 vectorise 8 unroll 8\n");
+}
+
 /// A machine without vectors gets none; longer vectors get more lanes.
 #[test]
 fn lanes_follow_from_the_target() {

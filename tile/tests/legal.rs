@@ -321,6 +321,16 @@ fn cases() -> Vec<Case> {
             "map",
             "r0 vectorise 8 unroll 64",
         ),
+        case(
+            "packed steps are behind the vectors of their turn",
+            "filter_sum",
+            "r2 pack\nr0 vectorise 8 unroll 2\nr0 fission wait 8 work 64 buffer 64",
+        ),
+        case(
+            "the packed steps of a turn are 256 at most",
+            "filter_sum",
+            "r2 pack\nr0 vectorise 16 unroll 32",
+        ),
         changed(
             "what goes from one step to the next, in cases",
             "running",

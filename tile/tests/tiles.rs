@@ -60,6 +60,11 @@ fn a_filter_with_a_result_and_a_fold() {
 }
 
 #[test]
+fn a_filter_with_a_filter_in_packed_steps() {
+    golden("nested_filter");
+}
+
+#[test]
 fn runs_side_by_side() {
     golden("steepest");
 }

@@ -242,6 +242,7 @@ impl EngineBuilder {
     /// | --- | --- | --- |
     /// | `vectorise N unroll M` | a loop rate | vectors of N steps, M vectors an iteration |
     /// | `branch`, `mask`, `compact` | a subrate | jumps over rejected elements; masks them; overwrites them |
+    /// | `pack` | a subrate of vectors | packs the admitted elements, and runs over these |
     /// | `fastminmax` | a loop rate in vectors | float min/max by one instruction, redone exactly if in doubt |
     /// | `ask` | a loop rate in vectors with exits | tests all steps of an iteration for an exit first |
     /// | `partition` | a loop rate | loop partition by comparisons with its counter |

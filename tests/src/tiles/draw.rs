@@ -190,9 +190,10 @@ fn draw_of(
     }
     let mut whole = schedule.clone();
     for sub in &subs {
-        let how = match rng.below(4) {
+        let how = match rng.below(6) {
             0 => Admit::Branch,
             1 => Admit::Mask,
+            2 | 3 => Admit::Pack,
             _ => Admit::Compact,
         };
         propose(&mut whole, *sub, Decision::Admit(how));
@@ -208,7 +209,7 @@ fn draw_of(
         }
     } else {
         for sub in subs {
-            let how = Admit::ALL[rng.below(3)];
+            let how = rng.pick(&Admit::ALL);
             propose(schedule, sub, Decision::Admit(how));
         }
         if rng.chance(50) {

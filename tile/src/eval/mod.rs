@@ -319,7 +319,7 @@ impl Run<'_> {
                 }
             }
             StmtKind::Compress {
-                array,
+                into,
                 at,
                 value,
                 under,
@@ -333,7 +333,7 @@ impl Run<'_> {
                 let first = self.scalar(*at);
                 for (k, word) in words.into_iter().enumerate() {
                     let at = first.wrapping_add(k as u64);
-                    if !self.world.write(Memory::Array(*array), at, word) {
+                    if !self.write(*into, at, word) {
                         return Err(outside("compress", at));
                     }
                 }

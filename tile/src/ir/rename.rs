@@ -73,8 +73,15 @@ impl StmtKind {
                 under.iter_mut().for_each(|a| operand(a, f));
             }
             StmtKind::Compress {
-                at, value, under, ..
+                into,
+                at,
+                value,
+                under,
+                ..
             } => {
+                if let Memory::Register(r) | Memory::Buffer(r) = into {
+                    f(r);
+                }
                 operand(at, f);
                 operand(value, f);
                 operand(under, f);

@@ -182,8 +182,8 @@ pub enum StmtKind {
     /// `compress m v -> a[i]`: stores the lanes under the mask contiguously from index `i`. It also
     /// overwrites the elements after them, up to the lane count, with unspecified values.
     Compress {
-        /// The destination.
-        array: Var,
+        /// The destination: an array or a buffer.
+        into: Memory,
         /// The first index.
         at: Operand,
         /// The lanes.
@@ -461,10 +461,8 @@ impl StmtKind {
     pub fn memory(&self) -> Option<Memory> {
         match self {
             StmtKind::Load { from, .. } => Some(*from),
-            StmtKind::Store { into, .. } => Some(*into),
-            StmtKind::Across { array, .. } | StmtKind::Compress { array, .. } => {
-                Some(Memory::Array(*array))
-            }
+            StmtKind::Store { into, .. } | StmtKind::Compress { into, .. } => Some(*into),
+            StmtKind::Across { array, .. } => Some(Memory::Array(*array)),
             _ => None,
         }
     }
@@ -506,8 +504,11 @@ impl StmtKind {
                 into: Memory::Array(array),
                 ..
             }
-            | StmtKind::Put { array, .. }
-            | StmtKind::Compress { array, .. } => f(*array),
+            | StmtKind::Compress {
+                into: Memory::Array(array),
+                ..
+            }
+            | StmtKind::Put { array, .. } => f(*array),
             StmtKind::Sort { arrays, .. } => arrays.iter().for_each(|a| f(*a)),
             _ => {}
         }

@@ -40,6 +40,10 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         StmtKind::Store {
             into: Memory::Register(r) | Memory::Buffer(r),
             ..
+        }
+        | StmtKind::Compress {
+            into: Memory::Register(r) | Memory::Buffer(r),
+            ..
         } => needed.contains(r),
         StmtKind::SetLane { to, .. } => needed.contains(to),
         StmtKind::Across { into, .. } => needed.contains(into),

@@ -41,6 +41,7 @@ impl Lower<'_, '_> {
             if self.tests_once() {
                 self.all_go_on(counter);
             }
+            self.begin_packed();
             let asks = std::mem::take(&mut self.out);
             let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
             self.vector_at(counter, place.into());
@@ -50,6 +51,7 @@ impl Lower<'_, '_> {
             // What takes many steps one after the other is left to compilers.
             let unroll = self.lanes > 1 || self.unroll <= MAX_UNROLLED;
             self.for_(place, turn, u64::from(self.lanes), unroll, steps);
+            self.run_packed();
             let body = self.body(outer);
             self.for_(counter, range, step, false, body);
         }
@@ -155,6 +157,7 @@ impl Lower<'_, '_> {
             self.carried.insert(v, state);
             self.now.insert(v, state.into());
         }
+        self.find_packed();
     }
 
     /// Registers for what vectors join and for lanes, as they are before the first turn.
@@ -194,7 +197,7 @@ impl Lower<'_, '_> {
         let program = self.region.program;
         let joins: Vec<(Var, Op)> = (self.inner_loop.roles.iter())
             .filter_map(|(v, role)| match role {
-                Role::Join(op, _) => Some((*v, *op)),
+                Role::Join(op, _) if !self.is_packed(*v) => Some((*v, *op)),
                 _ => None,
             })
             .collect();
@@ -229,7 +232,9 @@ impl Lower<'_, '_> {
     pub(super) fn end_joins(&mut self) {
         let inner_loop = self.inner_loop;
         for (v, role) in &inner_loop.roles {
-            if let Role::Join(op, _) = role {
+            if let Role::Join(op, _) = role
+                && self.next.contains_key(v)
+            {
                 let (state, sums) = (self.carried[v], self.next[v]);
                 let shape = self.tile.shape(state);
                 let to = self.add("joined", shape, Origin::Let);
@@ -338,6 +343,7 @@ impl Lower<'_, '_> {
     /// A step of the innermost loop.
     pub(super) fn at_step(&mut self, at: usize) {
         match self.inner_loop.steps[at] {
+            _ if self.is_behind(at) => {}
             Step::Block(_) if self.admits_none() => {}
             Step::Block(_) => self.tops(at),
             Step::Enter(i) => self.enter(at, i),

@@ -13,6 +13,7 @@
 //! | `partition` | segments in three parts |
 //! | `capacities` | what must be there of the arrays that segments access |
 //! | `subs` | subrates, and what is counted in them |
+//! | `packed` | subrates over the steps that they admit |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
 //! | `recurrence` | what goes from one element to the next, lane by lane |
@@ -42,6 +43,7 @@ mod lanes;
 mod literals;
 mod names;
 mod nest;
+mod packed;
 mod partition;
 mod recurrence;
 mod regions;
@@ -286,6 +288,10 @@ struct Lower<'r, 'a> {
     proofs: Proofs,
     capacities: Capacities,
     subs: Vec<Sub>,
+    /// Those that run behind the vectors of a turn.
+    packed: Vec<packed::PackedSub>,
+    /// Whether the steps of one are written.
+    is_unpacking: bool,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
     /// What vectors go on by.
@@ -380,6 +386,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             proofs: Proofs::new(),
             capacities: Capacities::default(),
             subs: Vec::new(),
+            packed: Vec::new(),
+            is_unpacking: false,
             run_to: FxHashSet::default(),
             flags: Flags::default(),
             recurrence: None,

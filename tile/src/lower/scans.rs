@@ -124,7 +124,7 @@ impl Lower<'_, '_> {
         let inner_loop = self.inner_loop;
         for (v, role) in &inner_loop.roles {
             let states = match role {
-                Role::Running { .. } => vec![self.carried[v]],
+                Role::Running { .. } if !self.is_packed(*v) => vec![self.carried[v]],
                 Role::Delay if self.is_read(*v) => vec![self.carried[v]],
                 Role::Scan(block) if *block == self.lanes => {
                     let [_, total, last] = Kept::ALL.map(|kept| self.kept(&[*v], kept)[0]);

@@ -185,7 +185,7 @@ impl Lower<'_, '_> {
             (Some(proof), Some(under)) if compact && matches!(count, Some(Role::Count { .. })) => {
                 let at = self.operand(index);
                 self.push(StmtKind::Compress {
-                    array,
+                    into: Memory::Array(array),
                     at,
                     value,
                     under,

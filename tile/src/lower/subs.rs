@@ -17,6 +17,12 @@ impl Lower<'_, '_> {
         let region = self.region;
         let rate = region.rate_of_block(block);
         let how = rate.map_or(Admit::Branch, |r| self.schedule.admits(r));
+        // Only vectors pack. Packed steps are taken one by one, and so are subrates in them.
+        let how = match (how, self.lanes) {
+            (Admit::Pack, 1) => Admit::Branch,
+            _ if self.is_unpacking => Admit::Branch,
+            _ => how,
+        };
         let mut mask = self.mask();
         let exits = &region.facts.blocks[block].block.exits;
         for exit in exits {
@@ -35,6 +41,9 @@ impl Lower<'_, '_> {
             Some(_) => self.wide(mask),
             None => mask,
         };
+        if how == Admit::Pack && self.pack(step, mask) {
+            return;
+        }
         let counts = |s: &&crate::region::Statement| {
             let of = |v: &Var| self.inner_loop.roles.get(v);
             s.sub == Some(step)
@@ -71,7 +80,7 @@ impl Lower<'_, '_> {
     }
 
     /// How many lanes of a mask are set.
-    fn count_of(&mut self, of: Operand) -> Operand {
+    pub(super) fn count_of(&mut self, of: Operand) -> Operand {
         let to = self.add("count", Shape::scalar(Ty::U64), Origin::Let);
         self.push(StmtKind::Count { to, of });
         to.into()

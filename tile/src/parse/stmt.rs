@@ -310,9 +310,9 @@ impl<'t> Parser<'t> {
     fn compress(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
         let (under, value) = (self.operand(line)?, self.operand(line)?);
         line.expect("->")?;
-        let (array, at) = self.array(line)?;
+        let (into, at) = self.memory(line)?;
         Ok(StmtKind::Compress {
-            array,
+            into,
             at,
             value,
             under,

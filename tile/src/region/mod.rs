@@ -5,6 +5,7 @@
 //! | `inner_loop` | an innermost loop: a loop rate with only subrates inside, as one straight iteration |
 //! | `find` | finds the innermost loops and their properties |
 //! | `order` | the straight order of a rate's blocks |
+//! | `packed` | subrates that may run behind several steps of the rate around them |
 //! | `nest` | loop rates whose inner loops are all analysed |
 //! | `role` | the update patterns of loop-carried variables, for vectorisation |
 //! | `recurrence` | recurrences, separated from vectorisable statements |
@@ -30,6 +31,7 @@ mod flags;
 mod inner_loop;
 mod nest;
 mod order;
+mod packed;
 mod recurrence;
 mod role;
 mod show;
@@ -43,6 +45,7 @@ pub use flags::Flags;
 pub use inner_loop::{Access, Aside, Effect, Index, InnerLoop, Statement};
 pub use nest::{Inner, Nest, NestPart};
 pub use order::Step;
+pub use packed::Packed;
 pub use recurrence::{Change, Recurrence};
 pub use role::Role;
 pub use streamed::Streamed;

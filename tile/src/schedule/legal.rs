@@ -277,6 +277,9 @@ fn fission(
     if inner_loop.writes_what_it_reads() {
         return Err("a piece would read what another one has yet to write");
     }
+    if schedule.packs(region, inner_loop) {
+        return Err("packed steps are behind the vectors of their turn");
+    }
     let mut nests = region.nests().iter();
     match nests.any(|n| n.outer.rate == inner_loop.rate || n.inner.contains(&inner_loop.rate)) {
         true => Err("it is in a step of another loop, or another in its own"),
@@ -348,6 +351,9 @@ fn admits(
     how: Admit,
 ) -> Result<(), &'static str> {
     let (lanes, _) = schedule.vectors(inner_loop.rate);
+    if how == Admit::Pack {
+        return region.packed(inner_loop, step).map(|_| ());
+    }
     for s in inner_loop.statements.iter().filter(|s| s.sub == Some(step)) {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _)

@@ -118,11 +118,14 @@ pub enum Admit {
     /// Like a mask, but stores at a count write every element contiguously. A rejected element is
     /// overwritten by the next admitted one, or cut off in the end.
     Compact,
+    /// For a subrate of vectors: the admitted steps of an iteration are packed into buffers. Their
+    /// statements then run step by step.
+    Pack,
 }
 
 impl Admit {
     /// Lists every way.
-    pub const ALL: [Admit; 3] = [Admit::Branch, Admit::Mask, Admit::Compact];
+    pub const ALL: [Admit; 4] = [Admit::Branch, Admit::Mask, Admit::Compact, Admit::Pack];
 
     /// Returns its name in text.
     pub fn name(self) -> &'static str {
@@ -130,6 +133,7 @@ impl Admit {
             Admit::Branch => "branch",
             Admit::Mask => "mask",
             Admit::Compact => "compact",
+            Admit::Pack => "pack",
         }
     }
 }
@@ -337,6 +341,23 @@ impl Schedule {
             .decisions
             .retain(|(r, d)| *r != rate || !vectors(d));
         schedule
+    }
+
+    /// Tells whether a subrate around a step packs its steps.
+    pub(crate) fn is_packed(&self, region: &Region, inner_loop: &InnerLoop, step: usize) -> bool {
+        let packs = |(_, d): &(RateId, Decision)| *d == Decision::Admit(Admit::Pack);
+        let mut subs = inner_loop.subs_around(step);
+        self.decisions.iter().any(packs)
+            && subs.any(|enter| {
+                let block = inner_loop.steps[enter].block();
+                let rate = block.and_then(|i| region.rate_of_block(i));
+                rate.is_some_and(|r| self.admits(r) == Admit::Pack)
+            })
+    }
+
+    /// Tells whether a subrate of an innermost loop packs its steps.
+    pub(crate) fn packs(&self, region: &Region, inner_loop: &InnerLoop) -> bool {
+        (0..inner_loop.steps.len()).any(|k| self.is_packed(region, inner_loop, k))
     }
 
     /// Returns how a subrate admits steps.

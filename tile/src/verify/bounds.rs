@@ -27,7 +27,8 @@
 //!   may begin before the segment, it must also exclude lanes before the begin, computed for an
 //!   offset of at most `h`.
 //!
-//! * Index at a literal `h`: requires that `h + w` is at most the memory's size.
+//! * Index at a literal `h`: requires that `h + w` is at most the memory's size. A count of set
+//!   lanes is a literal of at most all lanes, and so is a counter below it.
 //!
 //! A transposing copy from `n` lanes at distance `d`, with `k` elements each, counts as an access
 //! of `(n - 1) * d + k` lanes.
@@ -164,14 +165,14 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             StmtKind::Compress {
-                array,
+                into,
                 at,
                 under,
                 proof,
                 ..
             } => {
                 let lanes = u64::from(self.tile.operand_shape(*under).lanes);
-                self.access((Memory::Array(*array), *at), lanes, *proof, None);
+                self.access((*into, *at), lanes, *proof, None);
             }
             StmtKind::Leave { at, .. } => self.leave(*at),
             StmtKind::Lane { of, at, .. } => {
@@ -279,12 +280,22 @@ impl<'a> Walk<'_, 'a> {
             _ if *unroll => self.faults.add("what is unrolled has no literal bounds"),
             _ if range && self.step.is_none() => self.over_the_range(*counter, *step, body),
             _ if *step == 1 => {
-                self.know(*counter, None);
+                self.know(*counter, self.below(*from, *to));
                 self.any_turns(&[body]);
             }
             _ => self
                 .faults
                 .add(format!("a loop by {step} may miss its end")),
+        }
+    }
+
+    /// The counters of a loop by 1, if its bounds are known.
+    fn below(&self, from: Operand, to: Operand) -> Option<Place> {
+        match (self.place(from)?, self.place(to)?) {
+            (Place::Literal(first, _), Place::Literal(_, end)) => {
+                Some(Place::Literal(first, end.saturating_sub(1).max(first)))
+            }
+            _ => None,
         }
     }
 

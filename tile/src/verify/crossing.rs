@@ -128,7 +128,11 @@ impl<'a> StepWalk<'_, 'a> {
                 lanes,
                 ..
             } => self.store((*buffer, *at), *value, *lanes, under.is_none()),
-            StmtKind::Across { into, .. } => self.stored.retain(|(b, _), _| b != into),
+            StmtKind::Across { into, .. }
+            | StmtKind::Compress {
+                into: Memory::Buffer(into),
+                ..
+            } => self.stored.retain(|(b, _), _| b != into),
             StmtKind::If { cond, then, other } => {
                 let held = self.held.clone();
                 let known = self.known;

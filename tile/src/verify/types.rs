@@ -237,7 +237,7 @@ impl<'a> Types<'_, 'a> {
                 });
             }
             StmtKind::Compress {
-                array,
+                into,
                 at,
                 value,
                 under,
@@ -246,7 +246,7 @@ impl<'a> Types<'_, 'a> {
                 self.scalar(*at, Ty::U64, "an index");
                 let lanes = self.shape(*under).lanes;
                 self.fits(*under, mask(lanes), "the mask of a compress");
-                if let Some(ty) = self.memory(Memory::Array(*array), true) {
+                if let Some(ty) = self.memory(*into, true) {
                     self.fits(*value, Shape::of(ty, lanes), "what is compressed");
                 }
             }

@@ -89,8 +89,10 @@ impl Touched {
                     touched.read.insert(Thing::of(Memory::Array(*array)));
                     touched.changed.insert(Thing::of(Memory::Buffer(*into)));
                 }
-                StmtKind::Store { into, .. } => _ = touched.changed.insert(Thing::of(*into)),
-                StmtKind::Put { array, .. } | StmtKind::Compress { array, .. } => {
+                StmtKind::Store { into, .. } | StmtKind::Compress { into, .. } => {
+                    touched.changed.insert(Thing::of(*into));
+                }
+                StmtKind::Put { array, .. } => {
                     touched.changed.insert(Thing::of(Memory::Array(*array)));
                 }
                 StmtKind::Sort { arrays, .. } => {

@@ -18,7 +18,7 @@ use super::legal::allows;
 use super::{Admit, Decision, MAX_UNROLL, Schedule};
 use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
-use crate::region::{Aside, InnerLoop, Nest, Region, Role, Step};
+use crate::region::{Access, Aside, InnerLoop, Nest, Region, Role, Step};
 use crate::target::Target;
 use crate::threads::phases::Phases;
 use crate::threads::shape::Refusal;
@@ -305,13 +305,30 @@ fn admitting(
     mut schedule: Schedule,
 ) -> Option<Schedule> {
     let vectors = Decision::Vectorise { lanes, unroll: 1 };
-    for (_, rate) in subs(region, inner_loop) {
+    for (step, rate) in subs(region, inner_loop) {
+        // The packed steps of a subrate around it run one by one.
+        if schedule.is_packed(region, inner_loop, step) {
+            continue;
+        }
         let around = schedule.clone().with(inner_loop.rate, vectors);
         let is_legal = |how: &Admit| allows(region, &around, rate, Decision::Admit(*how)).is_ok();
-        let how = ways.into_iter().find(is_legal)?;
+        let packs = Some(Admit::Pack).filter(|_| reads_aside(inner_loop, step));
+        let how = packs.into_iter().chain(ways).find(is_legal)?;
         schedule = schedule.with(rate, Decision::Admit(how));
     }
     Some(schedule)
+}
+
+/// Tells whether a subrate reads at arbitrary indices. Lane by lane, that takes as long for rejected
+/// steps as for others.
+fn reads_aside(inner_loop: &InnerLoop, enter: usize) -> bool {
+    let steps = enter + 1..inner_loop.leave(enter);
+    let inside = |a: &Access| steps.contains(&inner_loop.statements[a.statement].step);
+    let mut reads = inner_loop
+        .accesses
+        .iter()
+        .filter(|a| a.is_read && !a.is_proven);
+    reads.any(inside)
 }
 
 /// Adds a decision, if that is legal.

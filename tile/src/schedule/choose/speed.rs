@@ -16,6 +16,9 @@ pub(super) const MAX_HELD: usize = 24;
 /// The vectors per iteration if the iteration only tests them.
 const TESTS_ONLY_UNROLL: u32 = 8;
 
+/// The steps of an iteration with packed ones: their loop ends unpredictably, once for so many.
+const PACKED: u32 = 64;
+
 /// The maximum number of statements whose repetition is cheaper than a branch.
 const MAX_REPEATED: usize = 8;
 
@@ -59,7 +62,11 @@ pub(super) fn many_side_by_side(
         return None;
     }
     let schedule = admitting(region, inner_loop, SIDE_BY_SIDE, lanes, partition.clone())?;
-    let mut turns = [turn(region, inner_loop, target, lanes), 2, 1].into_iter();
+    let most = match schedule.packs(region, inner_loop) {
+        true => PACKED / lanes,
+        false => turn(region, inner_loop, target, lanes),
+    };
+    let mut turns = [most, 2, 1].into_iter();
     let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
         with(region, &schedule, inner_loop.rate, vectorise)

@@ -36,7 +36,13 @@ pub(super) fn side_by_side(
         };
     }
     region.flags(inner_loop)?;
+    if schedule.packs(region, inner_loop) && lanes * unroll > crate::ir::MAX_LANES {
+        return Err("the packed steps of a turn are 256 at most");
+    }
     for s in &inner_loop.statements {
+        if schedule.is_packed(region, inner_loop, s.step) {
+            continue;
+        }
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _) => {
                 let how = s.sub.and_then(|step| match inner_loop.steps[step] {

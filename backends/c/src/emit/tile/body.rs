@@ -363,12 +363,12 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 w.put(*array, (*at, *value), *by, *under, lanes);
             }),
             StmtKind::Compress {
-                array,
+                into,
                 at,
                 value,
                 under,
                 ..
-            } => self.compress(*array, *at, *value, *under),
+            } => self.compress(*into, *at, *value, *under),
             StmtKind::Sort { arrays, rows } => {
                 let rows = self.operand(*rows);
                 let line = self.unit.sorts(arrays, rows);

@@ -375,9 +375,15 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    pub(super) fn compress(&mut self, array: Var, at: Operand, value: Operand, under: Operand) {
-        let (data, index) = (self.unit.array(array), self.operand(at));
-        let ty = facts::elem(self.unit.program, array);
+    pub(super) fn compress(&mut self, into: Memory, at: Operand, value: Operand, under: Operand) {
+        let data = match into {
+            Memory::Array(a) => self.unit.array(a),
+            Memory::Lanes(v) => self.unit.names.facet(v, Facet::Lanes).to_string(),
+            Memory::Tree(v) => self.unit.names.facet(v, Facet::Tree).to_string(),
+            Memory::Register(v) => self.name(v),
+            Memory::Buffer(v) => self.whole(v).to_string(),
+        };
+        let (index, ty) = (self.operand(at), self.memory_type(into, value));
         let lanes = self.tile.operand_shape(under).lanes;
         if lanes == 1 {
             // What is rejected is overwritten.

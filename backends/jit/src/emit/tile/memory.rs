@@ -59,14 +59,14 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Where elements of a buffer are: on the stack.
-    fn buffered(&mut self, buffer: ir::Value, at: Operand) -> Place {
+    pub(super) fn buffered(&mut self, buffer: ir::Value, at: Operand) -> Place {
         let slot = self.buffers[&buffer];
         let data = self.emit.builder.ins().stack_addr(types::I64, slot, 0);
         self.place(data, self.tile.shape(buffer).ty.size(), at)
     }
 
     /// Where a group's lanes are, or a scan's tree: each has a word.
-    fn group_lanes(&mut self, v: Var, at: Operand) -> Place {
+    pub(super) fn group_lanes(&mut self, v: Var, at: Operand) -> Place {
         let words = self.emit.words;
         let (address, offset) = self.place(words, 8, at);
         let group = self.emit.facts.local_group(self.emit.program, v);

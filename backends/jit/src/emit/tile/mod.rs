@@ -119,12 +119,12 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 lanes,
             } => self.put(*array, (*at, *value), *by, *under, *lanes),
             StmtKind::Compress {
-                array,
+                into,
                 at,
                 value,
                 under,
                 ..
-            } => self.compress(*array, *at, *value, *under),
+            } => self.compress(*into, *at, *value, *under),
             StmtKind::Sort { arrays, rows } => {
                 let rows = self.scalar(*rows);
                 self.emit.sort(arrays, rows);

@@ -4,8 +4,7 @@ use super::Printer;
 use super::values::{BYTES, vector};
 use crate::emit::MEMORY;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use livefusion_tile::ir::{Operand, Shape};
-use loop_lang::ir::Var;
+use livefusion_tile::ir::{Memory, Operand, Shape};
 use loop_lang::types::Ty;
 
 /// For each set of lanes, which bytes of a register to take so that those in the set come first.
@@ -57,9 +56,14 @@ fn table(size: usize) -> (u32, u64) {
 
 impl Printer<'_, '_, '_> {
     /// `compress m v -> a[i]`. Behind the lanes that are set, as many as are not are written too.
-    pub(super) fn compress(&mut self, array: Var, at: Operand, value: Operand, under: Operand) {
+    pub(super) fn compress(&mut self, into: Memory, at: Operand, value: Operand, under: Operand) {
         let lanes = self.shape(under).lanes;
-        let (mut at, offset) = self.elements(array, at);
+        let (mut at, offset) = match into {
+            Memory::Array(array) => self.elements(array, at),
+            Memory::Buffer(buffer) => self.buffered(buffer, at),
+            Memory::Lanes(v) | Memory::Tree(v) => self.group_lanes(v, at),
+            Memory::Register(_) => return,
+        };
         if lanes == 1 {
             let x = self.scalar(value);
             self.emit.builder.ins().store(MEMORY, x, at, offset);
