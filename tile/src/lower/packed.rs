@@ -1,7 +1,7 @@
 //! Subrates whose steps are packed: the admitted steps of a turn of vectors, one after the other.
 //!
-//! Vectors compress what each admitted step needs into buffers, and count. Behind them a loop over as many steps loads
-//! it from there. A rejected step costs nothing, and no branch decides about a single step.
+//! Vectors compress the values of each admitted step into buffers, and count. Behind them a loop over as many steps
+//! loads them. A rejected step costs nothing, and no branch decides about a single step.
 
 use super::Lower;
 use crate::ir::{Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
@@ -19,9 +19,9 @@ pub(super) struct PackedSub {
     is_reached: bool,
     /// How many steps are packed so far.
     count: Value,
-    /// What each step needs, and its buffer.
+    /// The values of each step, with their buffers.
     buffers: Vec<(Var, Value)>,
-    /// What is the same in all steps.
+    /// Values that are the same in all steps.
     same: Vec<(Var, Operand)>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The steps of a vectorised loop that a subrate admits are packed: their values go to buffers, and the subrate's
 //! statements run over these, step by step. So its statements come after those of the other steps. That makes no
-//! difference if neither sees what the other changes.
+//! difference if neither uses variables or arrays that the other changes.
 
 use super::{InnerLoop, Region, Statement, Step};
 use livefusion_backend::facts;
@@ -52,7 +52,7 @@ impl Arrays {
 }
 
 impl Region<'_> {
-    /// Returns the subrate that a step of an innermost loop enters, if its steps may be packed.
+    /// Returns the subrate that a step enters, if its steps may be packed.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Region<'_> {
             return Err("it is in a step of another loop, or another in its own");
         }
         if self.recurrence(inner_loop)?.is_some() {
-            return Err("what goes from one step to the next, beside packed steps");
+            return Err("it has a recurrence, which packed steps come too late for");
         }
         let steps = enter + 1..inner_loop.leave(enter);
         let is_inside = |s: &&Statement| steps.contains(&s.step);
