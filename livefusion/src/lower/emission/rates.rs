@@ -382,7 +382,15 @@ impl Emission<'_> {
         match capacity {
             Capacity::Bound(rate) => self.program.rate(rate).kind.bound().unwrap_or(none),
             Capacity::Rows(rate) => self.values.rows.get(&rate).map_or(none, |r| r.elements),
-            Capacity::Row(rate) => self.values.rows.get(&rate).map_or(none, |r| r.length),
+            // Without rows their length may be any number.
+            Capacity::Row(rate) => match self.values.rows.get(&rate).copied() {
+                Some(rows) => {
+                    let lengths = [rows.length, rows.elements];
+                    self.emit(by, Section::Init, "row", Op::Min, &lengths)
+                        .into()
+                }
+                None => none,
+            },
             Capacity::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
             Capacity::Counted(rate) => {
                 let size = self.size(rate, by, most);

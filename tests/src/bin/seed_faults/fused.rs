@@ -462,7 +462,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "elements are read at the places of the pass that sorted them",
         file: "lower/sort.rs",
-        sound: "let (comb, place) = (e.comb_at(id, to), segments::index_within(e, id, to)?);",
+        sound: "let (comb, place) = (e.comb_at(id, to), e.index_within(id, to)?);",
         faulty: "let comb = e.comb_at(id, to);",
     },
 ];

@@ -44,8 +44,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "a compress has capacity for one element",
         file: "verify/bounds.rs",
-        sound: "let lanes = u64::from(self.tile.operand_shape(*under).lanes); self.access((Memory::Array(*array), *at), lanes, *proof, None);",
-        faulty: "let _ = under; self.access((Memory::Array(*array), *at), 1, *proof, None);",
+        sound: "let lanes = u64::from(self.tile.operand_shape(*under).lanes); self.access((*into, *at), lanes, *proof, None);",
+        faulty: "let _ = under; self.access((*into, *at), 1, *proof, None);",
     },
     Fault {
         what: "a mask of steps that are there is one wherever its lanes begin",
