@@ -474,7 +474,7 @@ fn functions_are_held_to_what_they_say() -> Result<()> {
 /// The length of segments follows from one value, which is no length if there are no segments.
 #[test]
 fn no_segments_of_any_length_are_sorted() -> Result<()> {
-    for engine in engines() {
+    for engine in crate::common::engines() {
         let none = Array::from(Vec::<u64>::new());
         let segments = Segmented::new(&none.argtop_k(1), &none);
         let sorted = segments.sort().concat().force_with(&engine)?;

@@ -242,7 +242,7 @@ impl<'g> LoopScope<'g> {
         matches!(self.graph.node(id).kind, Kind::Scatter(..)) && !self.is_in_memory(id)
     }
 
-    /// Lists the fields that a node takes from scratch memory, where this loop keeps them.
+    /// Lists the fields that a node takes from this loop's scratch memory.
     pub fn taken(&self, id: NodeId) -> Taken {
         let mut taken = self.plan.rates.taken(self.graph, id);
         let needs = &self.plan.demand.needs[id.index()];

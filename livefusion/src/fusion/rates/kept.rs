@@ -13,7 +13,7 @@ use std::iter;
 /// The maximal number of maps and expansions from an offset to its use.
 const MOST_STEPS: usize = 16;
 
-/// Returns the index within a segment, for a read at the segment's offset plus that index.
+/// Returns the index within a segment of a read at the segment's offset.
 ///
 /// The second result has the lengths of the segments. An index of none is 0.
 pub fn within_segment(
@@ -108,7 +108,7 @@ fn is_op(body: &Body, t: TermId, op: Op) -> bool {
 }
 
 impl Rates {
-    /// Returns whether a loop may pass kept elements to a later pass over the kept segments.
+    /// Tells whether a loop may pass kept elements to a later pass.
     ///
     /// Scratch memory for one segment is as long as all segments together, which are in memory. The
     /// segments are in no other segments: several passes over these would use the memory in turn.

@@ -242,7 +242,7 @@ impl Emission<'_> {
         Ok(index.into())
     }
 
-    /// Returns the index within a nested rate's segment at which a column is read elsewhere.
+    /// Returns the index in a segment at which a column is read elsewhere.
     pub fn within_elsewhere(&mut self, column: InputColumn, rate: RateId) -> Lower<Atom> {
         let InputColumn { reversed, by, .. } = column;
         if by == 0 {
@@ -386,7 +386,7 @@ impl Emission<'_> {
             Capacity::Row(rate) => match self.values.rows.get(&rate).copied() {
                 Some(rows) => {
                     let lengths = [rows.length, rows.elements];
-                    self.emit(by, Section::Init, "row", Op::Min, &lengths)
+                    self.emit(by, Section::Init, "size", Op::Min, &lengths)
                         .into()
                 }
                 None => none,

@@ -131,7 +131,7 @@ impl Placer<'_> {
         needs
     }
 
-    /// Returns the program point behind the pass that makes a column which is read elsewhere.
+    /// Returns the program point behind the pass over a column read elsewhere.
     ///
     /// A later pass over the segment reads such a column. None for other columns.
     pub fn behind_pass(&mut self, column: InputColumn) -> Option<Point> {
@@ -262,7 +262,7 @@ impl Placer<'_> {
         Ok(point)
     }
 
-    /// Returns the program points behind the passes that keep the elements that a node takes.
+    /// Returns the program points behind the passes that keep a node's elements.
     pub fn behind_kept(&mut self, id: NodeId) -> Lower<Vec<Point>> {
         let taken = self.taken.get(&id).cloned().unwrap_or_default();
         let behind = taken.into_iter().map(|field| {
