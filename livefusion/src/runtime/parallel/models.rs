@@ -195,11 +195,16 @@ const OUTER: &[u64] = &[2, 0, 3, 1, 1];
 #[test]
 fn segments_of_segments_are_counted_in_stages() {
     let sums = Segmented::new(&OUTER.to_vec().into(), &segments().sum()).sum();
-    let program = one_loop(&[sums.node()]);
-    assert_eq!(finds(&program), (true, false));
-    shared_loop(program.clone(), ELEMENTS, &[OUTER, LENGTHS], But::Nothing);
-    // A segment that does not fit.
-    shared_loop(program, &ELEMENTS[..8], &[OUTER, LENGTHS], But::Nothing);
+    let total = xs().map(|x| x.cast::<f64>()).sum();
+    let alone = one_loop(&[sums.node()]);
+    assert_eq!(finds(&alone), (true, true));
+    let beside = one_loop(&[sums.node(), total.node()]);
+    assert_eq!(finds(&beside), (true, false));
+    for program in [alone, beside] {
+        shared_loop(program.clone(), ELEMENTS, &[OUTER, LENGTHS], But::Nothing);
+        // A segment that does not fit.
+        shared_loop(program, &ELEMENTS[..8], &[OUTER, LENGTHS], But::Nothing);
+    }
 }
 
 #[test]
