@@ -205,6 +205,15 @@ fn cases() -> Vec<Case> {
             "r0 rows 4",
         ),
         changed(
+            "rows side by side change an array in one place",
+            "row_sums",
+            (
+                "  writeArray out_2 ix_0 elt_2\n",
+                "  writeArray out_2 ix_0 elt_2\n  scatterArray out_2 ix_0 elt_2 with add\n".into(),
+            ),
+            "r0 rows 4",
+        ),
+        changed(
             "a row would wait for the row before it",
             "short_rows",
             ("level 3 lanes 16", "level 3 lanes 2".into()),

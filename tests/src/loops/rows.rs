@@ -73,21 +73,21 @@ impl Making {
         for _ in 0..self.rng.range(1, 4) {
             let at = match self.rng.weighted(&[27, 33, 22, 9, 9]) {
                 0 if runs_on => counter.clone(),
-                0 => self.place(format!("add {row} {along}")),
+                0 => self.place("1", format!("add {row} {along}")),
                 1 => along.clone(),
                 // Down a column: rows are `columns` elements apart.
                 2 => {
                     let columns = self.rng.pick(&[3, 16, 50]);
-                    let down = self.place(format!("mul {along} {columns}"));
-                    self.place(format!("add {down} ix_0"))
+                    let down = self.place("1", format!("mul {along} {columns}"));
+                    self.place("1", format!("add {down} ix_0"))
                 }
                 3 => {
                     let most = self.rng.pick(&["ix_0", "4"]);
-                    self.place(format!("max {along} {most}"))
+                    self.place("1", format!("max {along} {most}"))
                 }
                 _ => {
-                    let far = self.place(format!("add {row} {along}"));
-                    self.place(format!("add {far} 2"))
+                    let far = self.place("1", format!("add {row} {along}"));
+                    self.place("1", format!("add {far} 2"))
                 }
             };
             read.push(self.read("1", &at));
@@ -104,9 +104,9 @@ impl Making {
             let (at, size) = match self.rng.weighted(&[45, 30, 25]) {
                 0 => (along.clone(), self.rng.pick(&[width, 40])),
                 1 if runs_on => (counter.clone(), 50 * 33),
-                1 => (self.place(format!("add {row} {along}")), 50 * 33),
+                1 => (self.place("1", format!("add {row} {along}")), 50 * 33),
                 // Positions of several rows, in several steps.
-                _ => (self.place(format!("add ix_0 {along}")), 100),
+                _ => (self.place("1", format!("add ix_0 {along}")), 100),
             };
             let one = self.rng.pick(&read);
             self.joins_or_writes(&at, size, one);
@@ -123,13 +123,13 @@ impl Making {
     }
 
     /// An index computed in a row.
-    fn place(&mut self, of: String) -> String {
-        let at = self.fresh("at", "1");
-        self.emit("body", "1", format!("let {at} = {of}"));
+    pub(super) fn place(&mut self, comb: &str, of: String) -> String {
+        let at = self.fresh("at", comb);
+        self.emit("body", comb, format!("let {at} = {of}"));
         at
     }
 
-    fn read(&mut self, comb: &str, at: &str) -> (usize, Ty) {
+    pub(super) fn read(&mut self, comb: &str, at: &str) -> (usize, Ty) {
         let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
         let elt = self.fresh("elt", comb);
         let line = format!("let {elt} = readArray long_{ty} {at}");
@@ -184,7 +184,7 @@ impl Making {
             true => at.to_string(),
             false => {
                 let most = self.rng.pick(&[0, 2, 5]);
-                self.place(format!("min {at} {most}"))
+                self.place("1", format!("min {at} {most}"))
             }
         };
         let [old, new] = ["old", "new"].map(|base| self.fresh(base, "1"));
@@ -222,7 +222,7 @@ impl Making {
     }
 
     /// Writes values known after a row, one element per row.
-    fn writes_behind(&mut self) -> String {
+    pub(super) fn writes_behind(&mut self) -> String {
         for _ in 0..self.rng.below(3) {
             let ty = self.rng.pick(&TYPES);
             let (out, x) = (self.fresh("out", "s1"), self.atom(ty));

@@ -4,7 +4,7 @@
 //! counter, at positions in the row, near the root's counter, and elsewhere. Behind the rows there
 //! are writes, folds and scatters.
 
-use super::{Making, RandomLoop, TYPES};
+use super::{Making, RandomLoop};
 use crate::rng::Rng;
 use loop_lang::types::Ty;
 
@@ -58,7 +58,7 @@ impl Making {
             true => {
                 let row = format!("let row_{comb} = sub end_{comb} {WIDTH}");
                 self.emit("nest", &comb, row);
-                self.short_place(&comb, format!("sub {counter} row_{comb}"))
+                self.place(&comb, format!("sub {counter} row_{comb}"))
             }
             false => counter.clone(),
         };
@@ -66,23 +66,27 @@ impl Making {
             let at = match self.rng.weighted(&[25, 20, 20, 10, 10, 5, 10]) {
                 0 => counter.clone(),
                 1 => along.clone(),
-                2 => self.short_place(&comb, format!("add ix_0 {along}")),
+                2 => self.place(&comb, format!("add ix_0 {along}")),
                 3 => {
-                    let near = self.short_place(&comb, format!("add {along} ix_0"));
+                    let near = self.place(&comb, format!("add {along} ix_0"));
                     let far = self.rng.pick(&[1, 3, 90]);
-                    self.short_place(&comb, format!("add {near} {far}"))
+                    self.place(&comb, format!("add {near} {far}"))
                 }
                 4 => {
-                    let near = self.short_place(&comb, format!("add {along} ix_0"));
-                    self.short_place(&comb, format!("sub {near} 2"))
+                    let near = self.place(&comb, format!("add {along} ix_0"));
+                    let back = self.rng.pick(&[2, 60]);
+                    self.place(&comb, format!("sub {near} {back}"))
                 }
-                5 => "ix_0".to_string(),
+                5 => {
+                    let back = self.rng.pick(&[0, 3]);
+                    self.place(&comb, format!("sub ix_0 {back}"))
+                }
                 _ => {
-                    let down = self.short_place(&comb, format!("mul {along} 16"));
-                    self.short_place(&comb, format!("add {down} ix_0"))
+                    let down = self.place(&comb, format!("mul {along} 16"));
+                    self.place(&comb, format!("add {down} ix_0"))
                 }
             };
-            self.short_read(&comb, &at);
+            self.read(&comb, &at);
         }
         if self.rng.chance(20) {
             self.short_arm(&comb, &along);
@@ -103,23 +107,6 @@ impl Making {
         self.pool.truncate(before);
         self.pool.extend(folded);
         self.rates[i] = format!("rate r{i} uniform r0 {counter} < end_{comb} {{ stage 0 }}");
-    }
-
-    /// An index computed in a row.
-    fn short_place(&mut self, comb: &str, of: String) -> String {
-        let at = self.fresh("at", comb);
-        self.emit("body", comb, format!("let {at} = {of}"));
-        at
-    }
-
-    fn short_read(&mut self, comb: &str, at: &str) {
-        let ty = self
-            .rng
-            .pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F64, Ty::F32]);
-        let elt = self.fresh("elt", comb);
-        let line = format!("let {elt} = readArray long_{ty} {at}");
-        self.emit("body", comb, line);
-        self.pool.push((elt, ty));
     }
 
     /// A read in an arm, beyond the array for elements that do not take it.
@@ -187,18 +174,11 @@ impl Making {
 
     /// Writes, folds and scatters of values known after the rows.
     fn after_rows(&mut self) {
-        for _ in 0..self.rng.range(1, 3) {
-            let ty = self.rng.pick(&TYPES);
-            let (out, x) = (self.fresh("out", "s1"), self.atom(ty));
-            let line = format!("let {out} = fillArray {ty} len_0 {}", self.literal(ty));
-            self.emit("init", "s1", line);
-            self.emit("yield", "s1", format!("writeArray {out} ix_0 {x}"));
-            self.results.push(out);
-        }
+        self.writes_behind();
         if self.rng.chance(40) {
             self.plain_fold("r0", "s1");
         }
-        if self.rng.chance(30) {
+        for _ in 0..self.rng.weighted(&[60, 25, 15]) {
             self.plain_join("s1");
         }
     }

@@ -279,15 +279,6 @@ impl<'a> Walk<'_, 'a> {
             }
             _ if *unroll => self.faults.add("what is unrolled has no literal bounds"),
             _ if range && self.step.is_none() => self.over_the_range(*counter, *step, body),
-            (Operand::Const(from), to) if *step == 1 => {
-                let most = match self.place(*to) {
-                    Some(Place::Literal(_, end)) => Some(end.saturating_sub(1)),
-                    _ => None,
-                };
-                let most = most.filter(|most| from.bits <= *most);
-                self.know(*counter, most.map(|most| Place::Literal(from.bits, most)));
-                self.any_turns(&[body]);
-            }
             _ if *step == 1 => {
                 self.know(*counter, self.below(*from, *to));
                 self.any_turns(&[body]);

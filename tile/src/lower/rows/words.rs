@@ -187,12 +187,13 @@ impl Lower<'_, '_> {
         let at = self.rows().words.get(&root)?.first.clone();
         let along = at.plus(1, &Linear::of(element.into()));
         let always = self.regions.is_empty() && word.step == Linear::number(1);
-        match always {
-            true if word.first.terms == at.terms => Some(word.first.plus),
-            true if word.first.terms == along.terms => {
-                word.first.plus.checked_add(MAX_ELEMENTS - 1)
-            }
-            _ => None,
-        }
+        let most = match always {
+            true if word.first.terms == at.terms => 0,
+            true if word.first.terms == along.terms => MAX_ELEMENTS - 1,
+            _ => return None,
+        };
+        // An index before the counter may be one before the array.
+        let plus = i64::try_from(word.first.plus).ok()?;
+        plus.cast_unsigned().checked_add(most)
     }
 }

@@ -406,7 +406,7 @@ fn is_plain(kind: &StmtKind) -> bool {
         | StmtKind::Beat { .. }
         | StmtKind::Positions { .. }
         | StmtKind::Until { .. }
-        | StmtKind::Gather { .. }
+        | StmtKind::Gather { apart: None, .. }
         | StmtKind::Length { .. }
         | StmtKind::Count { .. }
         | StmtKind::Any { .. }

@@ -71,6 +71,11 @@ fn writes(region: &Region, nest: &Nest, inner: &[&InnerLoop]) -> Result<(), &'st
             _ => {}
         }
     }
+    // Rows are in order in each statement, not from one to the next.
+    let again = |(k, array): (usize, &Var)| changed[..k].contains(array);
+    if changed.iter().enumerate().any(again) {
+        return Err("rows side by side change an array in one place");
+    }
     let mut all = inner.iter().copied().chain([outer]);
     match all.any(|of| {
         of.accesses
